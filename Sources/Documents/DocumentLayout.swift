@@ -70,21 +70,21 @@ struct DocumentLayout: ~Copyable {
 
   // MARK: Values
 
-  /// Writes the members of an object, merged with the unknown members it had when it was read.
+  /// Writes the members of an object, merged with the unknown members it had when it was read, without the lists of other
+  /// objects, which the writer writes separately.
   mutating func members(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws(JSONSyntaxError) {
     // The layout depends on the content alone, so that a document that is opened and saved again is the same, byte for byte.
-    let text = try unknown.map { (unknown) throws(JSONSyntaxError) in try unknown.merged(with: Self.text(own)) }
-    try JSONDocument(text ?? Self.text(own)).read { members($0) }
+    let text = try unknown?.merged(with: own.jsonText) ?? own.jsonText
+    try JSONDocument(text).read { object in
+      members(object) { !SavedObjects.lists.contains(String(decoding: $0, as: UTF8.self)) }
+    }
   }
 
-  static func text(_ value: some JSONEncodable) -> String {
-    var writer = JSONWriter(capacity: 1024)
-    value.encode(to: &writer)
-    return writer.string
-  }
-
-  private mutating func members(_ object: JSONValue) {
+  private mutating func members(
+    _ object: JSONValue, where isWritten: (UnsafeBufferPointer<UInt8>) -> Bool = { _ in true }
+  ) {
     object.forEachMember { name, value in
+      guard isWritten(name) else { return }
       member(name)
       self.value(value)
     }

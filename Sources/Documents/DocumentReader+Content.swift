@@ -14,16 +14,21 @@ extension DocumentReader {
     try make(json, "map") { world in
       _ = try MapService.create(
         .init(id: saved.map, title: saved.title, spatialReference: saved.spatialReference), in: &world)
-      var rest = try MapProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try MapService.update(rest, in: &world)
+      try world.updateContent(
+        of: .map(ID(saved.map)), try Self.settings(try MapProtocol.Update.Params(from: json).members))
     }
-    let lists: [(StaticString, LayerProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
-      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
-      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
+    try readLayers(
+      of: .map(ID(saved.map)), json, saved.operationalLayers, saved.baseLayers, saved.referenceLayers, saved.tables)
+  }
+
+  private mutating func readLayers(
+    of content: ViewContent, _ json: JSONValue, _ lists: [DocumentProtocol.SavedLayer]...
+  ) throws {
+    let names: [(StaticString, LayerProtocol.LayerRole?)] = [
+      ("operationalLayers", .operational), ("baseLayers", .base), ("referenceLayers", .reference), ("tables", nil),
     ]
-    for (name, role, layers) in lists {
-      for (index, layer) in layers.enumerated() { try read(layer, role, of: .map(ID(saved.map)), json[name][index]) }
+    for ((name, role), layers) in zip(names, lists) {
+      for (index, layer) in layers.enumerated() { try read(layer, role, of: content, json[name][index]) }
     }
   }
 
@@ -33,10 +38,11 @@ extension DocumentReader {
     let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
     var failure: Failure?
     try make(json, "layer") { world in
-      let place = Wire.place(role, saved.group, nil)
+      let position = Wire.position(role, saved.group, nil)
       if saved.kind == .group {
         _ = try world.addGroupLayer(
-          id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent, at: place)
+          id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent,
+          at: position)
       } else {
         guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
         // The list says what is a table; what else says so is refused.
@@ -44,7 +50,7 @@ extension DocumentReader {
         func add(missing: SourceLayer? = nil) throws(ModelError) {
           _ = try world.addLayer(
             id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
-            asTable: saved.kind == .table, at: place, missing: missing)
+            asTable: saved.kind == .table, at: position, missing: missing)
         }
         do throws(ModelError) { try add() } catch {
           guard let missing = Self.missingSchema(error, saved.sourceLayer, of: known) else { throw error }
@@ -52,9 +58,7 @@ extension DocumentReader {
           failure = RPCError(error).failure
         }
       }
-      var rest = try LayerProtocol.Update.Params(from: json)
-      rest.clear = nil
-      try world.restoreLayer(ID(saved.layer), try Wire.changes(rest.members))
+      try world.restoreLayer(ID(saved.layer), try Self.settings(try LayerProtocol.Update.Params(from: json).members))
       guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
       if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
       if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
@@ -81,17 +85,15 @@ extension DocumentReader {
       for (source, (path, raster)) in zip(saved.elevationSources, rasters) {
         _ = try world.addElevationSource(raster, path: path, id: source.id, to: scene, at: nil)
       }
-      var rest = try SceneProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try SceneService.update(rest, in: &world)
+      try world.updateContent(of: .scene(scene), try Self.settings(try SceneProtocol.Update.Params(from: json).members))
     }
-    let lists: [(StaticString, LayerProtocol.LayerRole?, [DocumentProtocol.SavedLayer])] = [
-      ("operationalLayers", .operational, saved.operationalLayers), ("baseLayers", .base, saved.baseLayers),
-      ("referenceLayers", .reference, saved.referenceLayers), ("tables", nil, saved.tables),
-    ]
-    for (name, role, layers) in lists {
-      for (index, layer) in layers.enumerated() { try read(layer, role, of: .scene(scene), json[name][index]) }
-    }
+    try readLayers(
+      of: .scene(scene), json, saved.operationalLayers, saved.baseLayers, saved.referenceLayers, saved.tables)
+  }
+
+  /// The members that are set. A document has no `clear`; an unknown member may have the name.
+  static func settings(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
+    try Wire.changes(members.filter { $0.value != nil })
   }
 
   private func raster(_ path: String) throws -> (path: String, SurfaceSource.Raster) {

@@ -149,9 +149,8 @@ struct DocumentReader {
     try make(json, "overlay") { world in
       _ = try OverlayService.create(
         .init(view: view, id: saved.overlay, spatialReference: saved.spatialReference), in: &world)
-      var rest = try OverlayProtocol.Update.Params(from: json)
-      rest.clear = nil
-      _ = try OverlayService.update(rest, in: &world)
+      try world.updateOverlay(
+        OverlayID(saved.overlay), try Self.settings(try OverlayProtocol.Update.Params(from: json).members))
     }
     let graphics = json["graphics"]
     guard graphics.isPresent else { return }
@@ -239,20 +238,15 @@ struct DocumentReader {
     _ json: JSONValue, _ saved: some JSONEncodable, _ read: (any JSONEncodable)? = nil
   ) throws -> UnknownMembers.Object? {
     var own = JSONWriter(capacity: 1024)
-    own.beginObject()
-    json.forEachMember { name, value in
-      let text = String(decoding: name, as: UTF8.self)
-      guard !SavedObjects.lists.contains(text) else { return }
-      guard read != nil || !SavedObjects.occasional.contains(text) else { return }
-      own.key(utf8: name)
-      value.encode(to: &own)
-    }
-    own.endObject()
     var expected = JSONWriter(capacity: 1024)
+    own.beginObject()
     expected.beginObject()
-    try writeMembers(of: saved, where: { read == nil || !SavedObjects.occasional.contains($0) }, to: &expected)
+    let occasional = SavedObjects.occasional
+    write(json, to: &own) { read != nil || !occasional.contains($0) }
+    try JSONDocument(saved.jsonText).read { write($0, to: &expected) { read == nil || !occasional.contains($0) } }
     // They are compared with what this version makes of them, not with what would be written: that may be none, or of other data.
-    if let read { try writeMembers(of: read, where: SavedObjects.occasional.contains, to: &expected) }
+    if let read { try JSONDocument(read.jsonText).read { write($0, to: &expected, where: occasional.contains) } }
+    own.endObject()
     expected.endObject()
     let (original, written) = (own.string, expected.string)
     let isSame = try JSONDocument(original).read { (original) throws(JSONSyntaxError) in
@@ -261,16 +255,13 @@ struct DocumentReader {
     return isSame ? nil : UnknownMembers.Object(original: original, written: written)
   }
 
-  private static func writeMembers(
-    of object: some JSONEncodable, where isMeant: (String) -> Bool, to writer: inout JSONWriter
-  ) throws(JSONSyntaxError) {
-    try JSONDocument(DocumentLayout.text(object)).read { object in
-      object.forEachMember { name, value in
-        let text = String(decoding: name, as: UTF8.self)
-        guard !SavedObjects.lists.contains(text), isMeant(text) else { return }
-        writer.key(utf8: name)
-        value.encode(to: &writer)
-      }
+  /// Writes members of an object, but no lists of other objects.
+  private static func write(_ object: JSONValue, to writer: inout JSONWriter, where isMeant: (String) -> Bool) {
+    object.forEachMember { name, value in
+      let text = String(decoding: name, as: UTF8.self)
+      guard !SavedObjects.lists.contains(text), isMeant(text) else { return }
+      writer.key(utf8: name)
+      value.encode(to: &writer)
     }
   }
 }

@@ -44,7 +44,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func write() throws {
     let unknown = world.document.unknownMembers
     layout.beginObject()
-    try layout.members(Stripped(own: SavedObjects.root), unknown.root)
+    try layout.members(SavedObjects.root, unknown.root)
     try writeSources(unknown)
     try writeMaps(unknown)
     layout.beginList("scenes")
@@ -130,7 +130,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func begin(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
     layout.element()
     layout.beginObject()
-    try layout.members(Stripped(own: own), unknown)
+    try layout.members(own, unknown)
   }
 
   private mutating func object(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
@@ -178,26 +178,5 @@ struct DocumentWriter: ~Copyable {
     try file.append(layout.out.bytes)
     layout.out.reset(keeping: 4 * Self.pieceBytes)
     if graphicCount > 0 { worker.report(Double(graphicsWritten) / Double(graphicCount)) }
-  }
-}
-
-/// An object without its lists of other objects, which the writer writes separately.
-struct Stripped<Own: JSONEncodable>: JSONEncodable {
-  let own: Own
-
-  func encode(to writer: inout JSONWriter) {
-    var whole = JSONWriter(capacity: 1024)
-    own.encode(to: &whole)
-    writer.beginObject()
-    if let document = try? JSONDocument(whole.string) {
-      document.read { object in
-        object.forEachMember { name, value in
-          guard !SavedObjects.lists.contains(String(decoding: name, as: UTF8.self)) else { return }
-          writer.key(utf8: name)
-          value.encode(to: &writer)
-        }
-      }
-    }
-    writer.endObject()
   }
 }

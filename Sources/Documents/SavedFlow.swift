@@ -17,14 +17,14 @@ extension SavedObjects {
   func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
     // The session's definition of the type may differ from that of the document which the view model was read from.
     let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
-    let values = model.properties.filter(\.isUndone).map { property in
+    let values = model.properties.filter(\.isUndone).map { property -> (name: String, value: Value) in
       let value = model.values[property.name] ?? .null
       return (property.name, property.type == .reference ? reference(value) : value)
     }
     return .init(
       viewModel: model.id.rawValue, type: model.type?.rawValue,
       properties: isOfType ? nil : model.properties.map(Wire.property), owner: model.owner?.id,
-      values: Self.opaque(values))
+      values: .made { $0.object(values) })
   }
 
   /// The reference; null when its object is not saved.
@@ -39,7 +39,7 @@ extension SavedObjects {
   func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
     let definition = key.definition
     return .init(
-      key: definition.name, type: Wire.type(definition.type), isNullable: definition.isNullable,
+      key: definition.name, type: Wire.word(definition.type, .json), isNullable: definition.isNullable,
       defaultValue: Wire.present(definition.defaultValue), doc: definition.doc?.string)
   }
 
@@ -49,25 +49,14 @@ extension SavedObjects {
   }
 
   func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
-    let values = scope.values.sorted { $0.key < $1.key }.map { name, value in
+    let values = scope.values.sorted { $0.key < $1.key }.map { name, value -> (name: String, value: Value) in
       let isReference = world.environmentKeys[EnvironmentKeyID(name)]?.definition.type == .reference
       return (name, isReference ? reference(value) : value)
     }
-    return .init(node: scope.node?.id, values: Self.opaque(values), objects: objects(scope))
+    return .init(node: scope.node?.id, values: .made { $0.object(values) }, objects: objects(scope))
   }
 
   private func objects(_ scope: EnvironmentScope) -> [String: String] {
     scope.objects.mapValues(\.rawValue).filter { world.isSaved(ObjectReference(.viewModels, $0.value)) }
-  }
-
-  private static func opaque(_ values: [(name: String, value: Value)]) -> JSONOpaque {
-    .written { writer in
-      writer.beginObject()
-      for (name, value) in values {
-        writer.key(name)
-        value.encode(to: &writer)
-      }
-      writer.endObject()
-    }
   }
 }

@@ -22,7 +22,7 @@ extension Client {
   ) {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
-      if let revision = try RequestMeta(params).ifRevision {
+      if let revision = try SessionProtocol.Meta(of: params).ifRevision {
         // Changes of the transaction itself do not count.
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
@@ -111,7 +111,7 @@ extension Client {
   func change<R>(
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
   ) throws -> R {
-    let meta = try RequestMeta(call.params)
+    let meta = try SessionProtocol.Meta(of: call.params)
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
     host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []

@@ -55,6 +55,14 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
 
   public init(from value: JSONValue) { self = .parsed(value) }
 
+  /// An outgoing value whose text is made now: what `write` reads is not kept until the message is sent.
+  public static func made(_ write: (inout JSONWriter) throws -> Void) rethrows -> JSONOpaque {
+    var writer = JSONWriter(capacity: 512)
+    try write(&writer)
+    let bytes = [UInt8](writer.bytes)
+    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
+  }
+
   public func encode(to writer: inout JSONWriter) {
     switch self {
     case .parsed(let value): value.encode(to: &writer)

@@ -8,10 +8,8 @@ import Platform
 import Synchronization
 
 /// The memory of one document. One thread fills it while parsing; afterwards it is only freed.
-///
-/// Nothing is freed earlier: what a growing array or text leaves behind is smaller than its last size.
 struct ParseArena: ~Copyable {
-  /// Larger allocations get blocks of their own.
+  /// Larger allocations get blocks of their own, which are freed individually: growing buffers make these.
   private static let largest = 32 << 10
   private static let largestBlock = 1 << 20
 
@@ -26,8 +24,10 @@ struct ParseArena: ~Copyable {
     var end: UnsafeMutableRawPointer
     /// The last block.
     var block: UnsafeMutableRawPointer
-    /// Size of the last shared block; each is twice the size of the previous one, up to the maximum.
+    /// Size of the last block; each is twice the size of the previous one, up to the maximum.
     var size: Int
+    /// The last block of a large allocation.
+    var large: UnsafeMutableRawPointer?
   }
 
   private let state: UnsafeMutablePointer<State>
@@ -42,11 +42,8 @@ struct ParseArena: ~Copyable {
   }
 
   deinit {
-    var block: UnsafeMutableRawPointer? = state.pointee.block
-    while let current = block {
-      block = current.load(as: Header.self).previous
-      Self.giveBlock(current)
-    }
+    Self.giveBlocks(upTo: state.pointee.large)
+    Self.giveBlocks(upTo: state.pointee.block)
   }
 
   /// Runs `body` while jansson allocates from this arena, on this thread.
@@ -67,7 +64,7 @@ struct ParseArena: ~Copyable {
 
   /// Other users of jansson in this process, such as GDAL's drivers, stay on the heap.
   private static let isInstalled: Bool = {
-    json_set_alloc_funcs({ ParseArena.allocate($0) }, { if pthread_getspecific(ParseArena.key) == nil { free($0) } })
+    json_set_alloc_funcs({ ParseArena.allocate($0) }, { ParseArena.release($0) })
     return true
   }()
 
@@ -83,16 +80,38 @@ struct ParseArena: ~Copyable {
 
   private static func allocateLarge(_ size: Int, _ state: UnsafeMutablePointer<State>) -> UnsafeMutableRawPointer? {
     let header = MemoryLayout<Header>.size
-    guard size <= Int.max - header, let block = takeBlock(size + header, after: state.pointee.block) else { return nil }
-    state.pointee.block = block
+    guard size <= Int.max - header, let block = takeBlock(size + header, after: state.pointee.large) else { return nil }
+    state.pointee.large = block
     return block + header
+  }
+
+  /// Frees the block of a large allocation. A buffer that grew is among the last few; others stay until the end.
+  private static func release(_ pointer: UnsafeMutableRawPointer?) {
+    guard let state = pthread_getspecific(key)?.assumingMemoryBound(to: State.self) else { return free(pointer) }
+    guard var block = state.pointee.large else { return }
+    var later: UnsafeMutableRawPointer?
+    for _ in 0..<8 {
+      let previous = block.load(as: Header.self).previous
+      if block + MemoryLayout<Header>.size == pointer {
+        if let later {
+          later.storeBytes(of: previous, as: UnsafeMutableRawPointer?.self)
+        } else {
+          state.pointee.large = previous
+        }
+        return giveBlock(block)
+      }
+      guard let previous else { return }
+      (later, block) = (block, previous)
+    }
   }
 
   private static func addBlock(to state: UnsafeMutablePointer<State>) -> Bool {
     let size = min(max(state.pointee.size * 2, 2 * largest), largestBlock)
     guard let block = takeBlock(size, after: state.pointee.block) else { return false }
-    state.pointee = State(
-      cursor: block + MemoryLayout<Header>.size, end: block + size, block: block, size: size)
+    state.pointee.cursor = block + MemoryLayout<Header>.size
+    state.pointee.end = block + size
+    state.pointee.block = block
+    state.pointee.size = size
     return true
   }
 
@@ -111,6 +130,14 @@ struct ParseArena: ~Copyable {
     guard let block = spare ?? malloc(size) else { return nil }
     block.storeBytes(of: Header(previous: previous, size: size), as: Header.self)
     return block
+  }
+
+  private static func giveBlocks(upTo last: UnsafeMutableRawPointer?) {
+    var block = last
+    while let current = block {
+      block = current.load(as: Header.self).previous
+      giveBlock(current)
+    }
   }
 
   private static func giveBlock(_ block: UnsafeMutableRawPointer) {

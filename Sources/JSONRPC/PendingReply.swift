@@ -75,7 +75,7 @@ public final class PendingReply {
     isAnswered = true
   }
 
-  func letGo() {
+  func release() {
     document = nil
     onCancel = nil
     progress = nil

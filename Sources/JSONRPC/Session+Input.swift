@@ -11,8 +11,16 @@ extension Session {
   public func receive(_ bytes: UnsafeRawBufferPointer) {
     guard ending == nil, !inputEnded else { return }
     turn {
-      backlog.append(bytes)
-      drainBacklog()
+      guard backlog.isEmpty, !isParsing else {
+        backlog.append(bytes)
+        return drainBacklog()
+      }
+      // Most reads end with a message and are never copied.
+      let (consumed, large) = run(bytes)
+      streamPosition += consumed
+      if let large { parseAside(Array(bytes[large]), 0..<large.count, at: streamPosition - large.count) }
+      if consumed < bytes.count { backlog.append(UnsafeRawBufferPointer(rebasing: bytes[consumed...])) }
+      if isParsing { scanForCancels() }
     }
   }
 
@@ -130,7 +138,7 @@ extension Session {
 
   /// Handles the rest of the input: a last line without its end, or a truncated message.
   private func finishInput() {
-    guard !isParsing, ending == nil, !toldEndOfInput else { return }
+    guard !isParsing, ending == nil, !hasEndedInput else { return }
     var held = InputBuffer()
     swap(&held, &backlog)
     held.withBytes { bytes in
@@ -148,13 +156,13 @@ extension Session {
       }
     }
     guard ending == nil else { return }
-    toldEndOfInput = true
+    hasEndedInput = true
     lifecycle.endOfInput()
   }
 
   /// Ends the session once the input has ended and everything is answered.
   func finishEndOfInput() {
-    guard toldEndOfInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
+    guard hasEndedInput, ending == nil, counters.pending == 0, gate.isEmpty, hasMore?() != true else { return }
     end(.afterWriting(code: 0, grace: nil))
   }
 }

@@ -189,7 +189,7 @@ extension Session {
         traceAnswer(call.method, id, call.params, since: started)
       case .later:
         guard takeDeferred() == nil else { return }
-        logger.error("a handler put its answer off without taking it along", metadata: ["method": "\(call.method)"])
+        logger.error("a handler deferred its answer without a pending reply", metadata: ["method": "\(call.method)"])
         write(error: .internalError("The server lost the answer."), id: id, batch: call.batch)
       }
     } catch {

@@ -122,7 +122,7 @@ extension Session {
       counters.pending -= 1
       answer(self, pending)
       if let id = pending.id { traceAnswer(pending.method, id, pending.params, since: pending.started) }
-      pending.letGo()
+      pending.release()
     }
   }
 

@@ -80,7 +80,7 @@ public final class Session {
   var isParsing = false
   var cancelScan: CancelScan?
   var inputEnded = false
-  var toldEndOfInput = false
+  var hasEndedInput = false
   /// Whether a message is being run; answers given later are deferred.
   var isHandling = false
   var unrecorded = Unrecorded()

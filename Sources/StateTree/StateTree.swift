@@ -106,10 +106,7 @@ extension StateNode {
     return writer.string
   }
 
-  package var rendered: JSONOpaque {
-    let text = text
-    return .written { $0.raw(text) }
-  }
+  package var rendered: JSONOpaque { .made { write(to: &$0) } }
 
   /// How many graphics are in it.
   package var graphicCount: Int {

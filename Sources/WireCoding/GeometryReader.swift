@@ -162,9 +162,11 @@ enum GeometryReader {
   private static func wkt(_ value: JSONValue) throws(WireFault) -> Geometry {
     let text: String
     do { text = try value.string() } catch { throw WireFault(.invalidGeometry, error) }
-    do { return try checked(Geometry(wkt: text), value) } catch let error as WKTError {
+    let geometry: Geometry
+    do { geometry = try Geometry(wkt: text) } catch {
       throw fault(value, "well-known text: \(error.expected) at column \(error.column)")
-    } catch let error as WireFault { throw error } catch { throw fault(value, "well-known text") }
+    }
+    return try checked(geometry, value)
   }
 
   private static func wkb(_ value: JSONValue) throws(WireFault) -> Geometry {
@@ -176,9 +178,11 @@ enum GeometryReader {
         .invalidGeometry,
         value.typeError(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`"))
     }
-    do { return try checked(Geometry(wkb: bytes), value) } catch let error as WKBError {
+    let geometry: Geometry
+    do { geometry = try Geometry(wkb: bytes) } catch {
       throw WireFault(.invalidGeometry, value.typeError(expected: "well-known binary: \(error)"))
-    } catch let error as WireFault { throw error } catch { throw fault(value, "well-known binary") }
+    }
+    return try checked(geometry, value)
   }
 
   /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.

@@ -17,10 +17,7 @@ package enum GeometryWriter {
     _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
     guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, checkpoint) }
-    writer.beginObject()
-    writer.key("type")
-    writer.value("WKT")
-    writer.key("text")
+    begin("WKT", "text", &writer)
     writer.value(geometry.wkt)
     writer.endObject()
   }
@@ -29,38 +26,31 @@ package enum GeometryWriter {
   private static func writeGeoJSON(
     _ geometry: Geometry, to writer: inout JSONWriter, _ checkpoint: () throws -> Void
   ) rethrows {
-    writer.beginObject()
-    writer.key("type")
     switch geometry {
     case .point(let point):
-      writer.value("Point")
-      writer.key("coordinates")
-      if let point { position(point, &writer) } else { empty(&writer) }
+      begin("Point", "coordinates", &writer)
+      writer.beginArray()
+      if let point { numbers(point.x, point.y, point.z, &writer) }
+      writer.endArray()
     case .lineString(let line):
-      writer.value("LineString")
-      writer.key("coordinates")
+      begin("LineString", "coordinates", &writer)
       try positions(line, &writer, checkpoint)
     case .polygon(let rings):
-      writer.value("Polygon")
-      writer.key("coordinates")
+      begin("Polygon", "coordinates", &writer)
       try runs(rings, &writer, checkpoint)
     case .multiPoint(let points):
-      writer.value("MultiPoint")
-      writer.key("coordinates")
+      begin("MultiPoint", "coordinates", &writer)
       try positions(points, &writer, checkpoint)
     case .multiLineString(let lines):
-      writer.value("MultiLineString")
-      writer.key("coordinates")
+      begin("MultiLineString", "coordinates", &writer)
       try runs(lines, &writer, checkpoint)
     case .multiPolygon(let polygons):
-      writer.value("MultiPolygon")
-      writer.key("coordinates")
+      begin("MultiPolygon", "coordinates", &writer)
       writer.beginArray()
       for rings in polygons { try runs(rings, &writer, checkpoint) }
       writer.endArray()
     case .collection(let parts):
-      writer.value("GeometryCollection")
-      writer.key("geometries")
+      begin("GeometryCollection", "geometries", &writer)
       writer.beginArray()
       for part in parts { try writeGeoJSON(part, to: &writer, checkpoint) }
       writer.endArray()
@@ -71,24 +61,27 @@ package enum GeometryWriter {
   /// Writes a point from its coordinates, without a `Geometry` value: points are the most frequent geometry.
   @inline(__always)
   static func writePoint(x: Double, y: Double, z: Double?, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("type")
-    writer.value("Point")
-    writer.key("coordinates")
+    begin("Point", "coordinates", &writer)
     writer.beginArray()
-    writer.value(x)
-    writer.value(y)
-    if let z { writer.value(z) }
+    numbers(x, y, z, &writer)
     writer.endArray()
     writer.endObject()
   }
 
-  private static func position(_ point: Point, _ writer: inout JSONWriter) {
-    writer.beginArray()
-    writer.value(point.x)
-    writer.value(point.y)
-    if let z = point.z, !z.isNaN { writer.value(z) }
-    writer.endArray()
+  /// Begins an object with its type and the name of the member whose value is written next.
+  @inline(__always)
+  private static func begin(_ type: StaticString, _ member: StaticString, _ writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("type")
+    writer.value(type)
+    writer.key(member)
+  }
+
+  @inline(__always)
+  private static func numbers(_ x: Double, _ y: Double, _ z: Double?, _ writer: inout JSONWriter) {
+    writer.value(x)
+    writer.value(y)
+    if let z, !z.isNaN { writer.value(z) }
   }
 
   private static func runs(
@@ -118,11 +111,6 @@ package enum GeometryWriter {
         writer.endArray()
       }
     }
-    writer.endArray()
-  }
-
-  private static func empty(_ writer: inout JSONWriter) {
-    writer.beginArray()
     writer.endArray()
   }
 }

@@ -58,18 +58,9 @@ package enum FeatureWriter {
     writeGeometry(row, nil, measures: true, to: &writer) {}
     writer.key("attributes")
     writeAttributes(row, schema, columns: columns, nulls: false, to: &writer)
-    if row.zIndex != 0 {
-      writer.key("zIndex")
-      writer.value(Int(row.zIndex))
-    }
-    if !row.isVisible {
-      writer.key("isVisible")
-      writer.value(false)
-    }
-    if row.isSelected {
-      writer.key("isSelected")
-      writer.value(true)
-    }
+    if row.zIndex != 0 { writer.member("zIndex", Int(row.zIndex)) }
+    if !row.isVisible { writer.member("isVisible", false) }
+    if row.isSelected { writer.member("isSelected", true) }
     if let symbol = row.symbol {
       writer.key("symbol")
       writer.raw(symbol)
@@ -83,7 +74,7 @@ package enum FeatureWriter {
     _ checkpoint: () throws -> Void
   ) rethrows {
     if transformed == nil, let point = row.point {
-      GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z, to: &writer)
+      GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z, to: &writer)
     } else if let geometry = transformed ?? row.geometry {
       try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
     } else {
@@ -159,16 +150,11 @@ package struct GraphicReader {
     try value.requireObject()
     let id = try value["id"].isPresent ? Self.id(value["id"]) : nil
     batch.begin(id: id)
-    let reference = value["spatialReference"]
     let geometry = value["geometry"]
-    if geometry.isPresent {
-      if !reference.isPresent, let point = GeometryReader.plainPoint(geometry) {
-        batch.setPoint(x: point.x, y: point.y)
-      } else {
-        var shape = try GeometryReader.read(geometry)
-        if reference.isPresent { shape = try transform(shape, try reference.string()) }
-        batch.setGeometry(shape)
-      }
+    if !value["spatialReference"].isPresent, let point = GeometryReader.plainPoint(geometry) {
+      batch.setPoint(x: point.x, y: point.y)
+    } else if let shape = try shape(of: value) {
+      batch.setGeometry(shape)
     }
     let attributes = value["attributes"].isPresent ? value["attributes"] : value["properties"]
     var mayHaveStyle = false
@@ -194,14 +180,21 @@ package struct GraphicReader {
     return id
   }
 
+  /// The geometry in the overlay's spatial reference; nil if there is none.
+  private func shape(of value: JSONValue) throws -> Geometry? {
+    guard value["geometry"].isPresent else { return nil }
+    let shape = try GeometryReader.read(value["geometry"])
+    let reference = value["spatialReference"]
+    return reference.isPresent ? try transform(shape, try reference.string()) : shape
+  }
+
   private static func set(_ symbol: Symbol, of batch: inout FeatureBatch) {
     var text = Wire.symbolText(symbol)
     text.withUTF8 { batch.setSymbol(utf8: UnsafeRawBufferPointer($0)) }
   }
 
   package static func symbol(_ value: JSONValue) throws -> Symbol {
-    let read = try SymbologyProtocol.Symbol(from: value)
-    return try Wire.within("symbol") { () throws(SymbologyError) in try Wire.symbol(read) }
+    try Wire.symbol(try SymbologyProtocol.Symbol(from: value), at: "symbol")
   }
 
   /// The symbol that the simplestyle properties of a GeoJSON Feature describe.
@@ -281,12 +274,7 @@ package struct GraphicReader {
   private func edit(_ value: JSONValue) throws -> FeatureEdit {
     try value.requireObject()
     var edit = FeatureEdit(id: try Self.id(value["id"]))
-    let geometry = value["geometry"]
-    if geometry.isPresent {
-      let shape = try GeometryReader.read(geometry)
-      let reference = value["spatialReference"]
-      edit.geometry = .set(reference.isPresent ? try transform(shape, try reference.string()) : shape)
-    }
+    if let shape = try shape(of: value) { edit.geometry = .set(shape) }
     let attributes = value["attributes"]
     if attributes.isPresent {
       try attributes.requireObject()

@@ -16,7 +16,8 @@ extension Wire {
   ) throws -> [PropertyDefinition] {
     try definitions.enumerated().map { index, it in
       PropertyDefinition(
-        name: it.name, type: type(it.type), isNullable: it.isNullable, defaultValue: try it.defaultValue.map(value),
+        name: it.name, type: word(it.type, .json), isNullable: it.isNullable,
+        defaultValue: try it.defaultValue.map(value),
         doc: it.doc,
         derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") })
     }
@@ -36,7 +37,7 @@ extension Wire {
 
   package static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
     .init(
-      name: it.name, type: type(it.type), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
+      name: it.name, type: word(it.type, .json), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
       doc: it.doc?.string,
       derived: it.derivation.map {
         .init(
@@ -44,14 +45,6 @@ extension Wire {
           inputs: $0.inputs.isEmpty
             ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
       })
-  }
-
-  package static func type(_ type: ViewModelProtocol.PropertyType) -> PropertyType {
-    PropertyType(rawValue: type.rawValue) ?? .json
-  }
-
-  package static func type(_ type: PropertyType) -> ViewModelProtocol.PropertyType {
-    ViewModelProtocol.PropertyType(rawValue: type.rawValue) ?? .json
   }
 
   /// The wire's form of an optional value; null becomes absent.
@@ -62,14 +55,8 @@ extension Wire {
   package static func viewModel(_ model: ViewModel, withProperties: Bool = false) -> ViewModelProtocol.ViewModel {
     .init(
       viewModel: model.id.rawValue, revision: model.revision, type: model.type?.rawValue, owner: model.owner?.id,
-      values: .written { writer in
-        writer.beginObject()
-        for property in model.properties {
-          writer.key(property.name)
-          (model.values[property.name] ?? .null).encode(to: &writer)
-        }
-        writer.endObject()
-      }, properties: withProperties ? model.properties.map(property) : nil)
+      values: .made { $0.object(model.properties.map { ($0.name, model.values[$0.name] ?? .null) }) },
+      properties: withProperties ? model.properties.map(property) : nil)
   }
 
   // MARK: Bindings
@@ -85,7 +72,7 @@ extension Wire {
 
   package static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
     .init(
-      key: key.id.rawValue, type: type(key.definition.type), isNullable: key.definition.isNullable,
+      key: key.id.rawValue, type: word(key.definition.type, .json), isNullable: key.definition.isNullable,
       defaultValue: present(key.definition.defaultValue), doc: key.definition.doc?.string, isBuiltIn: key.isBuiltIn)
   }
 

@@ -47,23 +47,8 @@ extension Wire {
     }
   }
 
-  package static func visibilityMode(_ mode: LayerProtocol.GroupVisibilityMode) -> GroupVisibilityMode {
-    switch mode {
-    case .independent: .independent
-    case .inherited: .inherited
-    case .exclusive: .exclusive
-    }
-  }
-
-  package static func place(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
-    let role: LayerRole? =
-      switch role {
-      case .operational: .operational
-      case .base: .base
-      case .reference: .reference
-      case nil: nil
-      }
-    return LayerPosition(role: role, group: group.map { ID($0) }, index: index)
+  package static func position(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
+    LayerPosition(role: role.map { word($0, .operational) }, group: group.map { ID($0) }, index: index)
   }
 
   package static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {

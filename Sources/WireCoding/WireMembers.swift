@@ -9,21 +9,25 @@ import Query
 extension Wire {
   /// An object as results have it: its id, its revision and its members that are not null.
   ///
-  /// Values are read now, so that nothing of the world is held; the text is made when it is sent.
+  /// Written now, so that nothing of the world is held.
   package static func object<Object: Entity>(_ object: Object, _ world: World) -> JSONOpaque {
-    var values = id(object)
-    values.append(("revision", .integer(object.revision)))
-    for member in Object.members where member.traits.contains(.returned) {
-      if let value = member.value(of: object, in: world), !value.isNull { values.append((member.name, value)) }
-    }
-    return .written { [values] writer in
-      writer.beginObject()
-      for (name, value) in values {
-        writer.key(name)
+    .made { writer in
+      begin(object, &writer)
+      writer.key("revision")
+      writer.value(object.revision)
+      for member in Object.members where member.traits.contains(.returned) {
+        guard let value = member.value(of: object, in: world), !value.isNull else { continue }
+        writer.key(member.name)
         value.encode(to: &writer)
       }
       writer.endObject()
     }
+  }
+
+  private static func begin<Object: Entity>(_ object: Object, _ writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key(Object.collection.noun)
+    writer.value(object.id.rawValue)
   }
 
   /// An object as documents have it, without the objects in it.
@@ -32,14 +36,11 @@ extension Wire {
   package static func saved<Object: Entity>(
     _ object: Object, _ world: World, and more: [(name: String, value: JSONOpaque)] = []
   ) -> JSONOpaque {
-    var values = id(object)
-    for member in Object.members {
-      if let value = member.savedValue(of: object, in: world) { values.append((member.name, value)) }
-    }
-    return .written { [values] writer in
-      writer.beginObject()
-      for (name, value) in values {
-        writer.key(name)
+    .made { writer in
+      begin(object, &writer)
+      for member in Object.members {
+        guard let value = member.savedValue(of: object, in: world) else { continue }
+        writer.key(member.name)
         value.encodeSaved(to: &writer)
       }
       for (name, value) in more {
@@ -50,14 +51,12 @@ extension Wire {
     }
   }
 
-  private static func id<Object: Entity>(_ object: Object) -> [(name: String, value: MemberValue)] {
-    [(Object.collection.noun, .text(object.id.rawValue))]
-  }
-
   /// The members that a command sets, as the model has them.
   package static func changes(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
     try members.map { name, payload in
-      MemberChange(name, try payload.map { try value($0, at: name) })
+      do { return MemberChange(name, try payload.map { try value($0, at: name) }) } catch let error as SymbologyError {
+        throw error.under([name])
+      }
     }
   }
 
@@ -67,11 +66,9 @@ extension Wire {
     case .boolean(let flag): .flag(flag)
     case .number(let number): .number(number)
     case .string(let text): .text(text)
-    case .labelDefinitions(let labels):
-      .labels(try within(name) { () throws(SymbologyError) in try self.labels(labels) })
-    case .popupDefinition(let popup): .popup(try within(name) { () throws(SymbologyError) in try self.popup(popup) })
-    case .renderer(let renderer):
-      .renderer(try within(name) { () throws(SymbologyError) in try self.renderer(renderer) })
+    case .labelDefinitions(let labels): .labels(try self.labels(labels))
+    case .popupDefinition(let popup): .popup(try self.popup(popup))
+    case .renderer(let renderer): .renderer(try self.renderer(renderer))
     case .layerTime(let time):
       .time(
         LayerTime(

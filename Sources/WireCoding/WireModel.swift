@@ -38,7 +38,7 @@ package enum Wire {
   }
 
   package static func field(_ field: Field) -> SourceProtocol.Field {
-    .init(name: field.name.string, type: SourceProtocol.FieldType(rawValue: field.type.rawValue) ?? .string)
+    .init(name: field.name.string, type: word(field.type, .string))
   }
 
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
@@ -53,7 +53,7 @@ package enum Wire {
     SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), reference: layer.spatialReference.map { SpatialReference($0) },
-      fields: layer.fields.map { Field(name: $0.name, type: FieldType(rawValue: $0.type.rawValue) ?? .string) })
+      fields: layer.fields.map { Field(name: $0.name, type: word($0.type, .string)) })
   }
 
   package static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {

@@ -50,13 +50,9 @@ extension Wire {
       title = try within("title") { () throws(SymbologyError) in try Template(text) }
     }
     guard let lines = popup.elements else { return PopupDefinition(title: title) }
-    var elements: [PopupDefinition.Element] = []
-    for (index, each) in lines.enumerated() {
-      elements.append(
-        try within("elements", String(index)) { () throws(SymbologyError) in
-          try PopupDefinition.Element(
-            source: try source(each.field, each.expression), label: each.label, format: each.format)
-        })
+    let elements = try each("elements", lines) { (line) throws(SymbologyError) in
+      try PopupDefinition.Element(
+        source: try source(line.field, line.expression), label: line.label, format: line.format)
     }
     return PopupDefinition(title: title, elements: elements)
   }

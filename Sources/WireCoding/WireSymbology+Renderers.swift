@@ -12,19 +12,13 @@ extension Wire {
   package static func renderer(_ renderer: SymbologyProtocol.Renderer) throws(SymbologyError) -> Renderer {
     switch renderer {
     case .simple(let simple):
-      let symbol = try within("symbol") { () throws(SymbologyError) in try self.symbol(simple.symbol) }
       return Renderer(
-        .simple(SymbolEntry(symbol: symbol, label: simple.label, description: simple.description)),
+        .simple(try entry(simple.symbol, simple.label, simple.description)),
         visualVariables: try variables(simple.visualVariables))
     case .uniqueValue(let unique):
       let sources = try self.sources(unique.fields, unique.expression)
-      var entries: [UniqueValueRenderer.Entry] = []
-      for (index, each) in unique.uniqueValues.enumerated() {
-        entries.append(
-          try within("uniqueValues", String(index)) { () throws(SymbologyError) in
-            UniqueValueRenderer.Entry(
-              values: try values(each.values), entry: try entry(each.symbol, each.label, each.description))
-          })
+      let entries = try each("uniqueValues", unique.uniqueValues) { (it) throws(SymbologyError) in
+        UniqueValueRenderer.Entry(values: try values(it.values), entry: try entry(it.symbol, it.label, it.description))
       }
       let other = try defaultEntry(unique.defaultSymbol, unique.defaultLabel)
       let renderer = try within("uniqueValues") { () throws(SymbologyError) in
@@ -33,14 +27,9 @@ extension Wire {
       return Renderer(.uniqueValue(renderer), visualVariables: try variables(unique.visualVariables))
     case .classBreaks(let classes):
       let source = try self.source(classes.field, classes.expression)
-      var breaks: [ClassBreaksRenderer.Break] = []
-      for (index, each) in classes.breaks.enumerated() {
-        breaks.append(
-          try within("breaks", String(index)) { () throws(SymbologyError) in
-            ClassBreaksRenderer.Break(
-              minValue: each.minValue, maxValue: each.maxValue,
-              entry: try entry(each.symbol, each.label, each.description))
-          })
+      let breaks = try each("breaks", classes.breaks) { (it) throws(SymbologyError) in
+        ClassBreaksRenderer.Break(
+          minValue: it.minValue, maxValue: it.maxValue, entry: try entry(it.symbol, it.label, it.description))
       }
       let other = try defaultEntry(classes.defaultSymbol, classes.defaultLabel)
       let renderer = try within("breaks") { () throws(SymbologyError) in
@@ -54,8 +43,7 @@ extension Wire {
   private static func entry(
     _ symbol: SymbologyProtocol.Symbol, _ label: String?, _ description: String?
   ) throws(SymbologyError) -> SymbolEntry {
-    let symbol = try within("symbol") { () throws(SymbologyError) in try self.symbol(symbol) }
-    return SymbolEntry(symbol: symbol, label: label, description: description)
+    SymbolEntry(symbol: try self.symbol(symbol, at: "symbol"), label: label, description: description)
   }
 
   private static func defaultEntry(
@@ -65,23 +53,20 @@ extension Wire {
       if label == nil { return nil }
       throw SymbologyError(.form, at: ["defaultSymbol"], expected: "a symbol for `defaultLabel`", found: "nothing")
     }
-    return SymbolEntry(
-      symbol: try within("defaultSymbol") { () throws(SymbologyError) in try self.symbol(symbol) }, label: label)
+    return SymbolEntry(symbol: try self.symbol(symbol, at: "defaultSymbol"), label: label)
   }
 
   /// The values of a unique-value class: strings, numbers or booleans. (`UniqueValueRenderer.init` refuses null.)
   private static func values(_ values: [JSONOpaque]) throws(SymbologyError) -> [AttributeValue] {
-    var result: [AttributeValue] = []
-    for (index, value) in values.enumerated() {
+    try each("values", values) { (value) throws(SymbologyError) in
       let attribute = value.value.map(GraphicReader.attribute) ?? .null
       if case .json = attribute {
         throw SymbologyError(
-          .form, at: ["values", String(index)], expected: "a string, number or boolean",
+          .form, expected: "a string, number or boolean",
           found: value.value?.kind == .array ? "an array" : "an object")
       }
-      result.append(attribute)
+      return attribute
     }
-    return result
   }
 
   package static func expression(_ text: String, at member: String) throws(SymbologyError) -> Expression {
@@ -112,12 +97,7 @@ extension Wire {
   private static func variables(
     _ variables: [SymbologyProtocol.VisualVariable]
   ) throws(SymbologyError) -> [VisualVariable] {
-    var result: [VisualVariable] = []
-    for (index, each) in variables.enumerated() {
-      result.append(
-        try within("visualVariables", String(index)) { () throws(SymbologyError) in try variable(each) })
-    }
-    return result
+    try each("visualVariables", variables, variable)
   }
 
   private static func variable(_ variable: SymbologyProtocol.VisualVariable) throws(SymbologyError) -> VisualVariable {

@@ -39,13 +39,14 @@ extension Wire {
         throw SymbologyError(
           .form, at: ["symbols"], expected: "at most \(maxSymbolDepth) nested composites", found: "more")
       }
-      var symbols: [Symbol] = []
-      for (index, part) in parts.enumerated() {
-        symbols.append(
-          try within("symbols", String(index)) { () throws(SymbologyError) in try self.symbol(part, depth: depth + 1) })
-      }
-      return .composite(symbols)
+      return .composite(
+        try each("symbols", parts) { (part) throws(SymbologyError) in try self.symbol(part, depth: depth + 1) })
     }
+  }
+
+  /// A symbol whose errors have the name of its member in their path.
+  static func symbol(_ symbol: SymbologyProtocol.Symbol, at member: String) throws(SymbologyError) -> Symbol {
+    try within(member) { () throws(SymbologyError) in try self.symbol(symbol) }
   }
 
   private static func outline(_ outline: SymbologyProtocol.Outline) -> SimpleLineSymbol {
@@ -72,6 +73,17 @@ extension Wire {
     _ segments: String..., body: () throws(SymbologyError) -> R
   ) throws(SymbologyError) -> R {
     do { return try body() } catch { throw error.under(segments) }
+  }
+
+  /// Converts the elements of a list; the paths of errors have its name and the element's index.
+  static func each<Element, R>(
+    _ list: String, _ elements: [Element], _ convert: (Element) throws(SymbologyError) -> R
+  ) throws(SymbologyError) -> [R] {
+    var results: [R] = []
+    for (index, element) in elements.enumerated() {
+      do { results.append(try convert(element)) } catch { throw error.under([list, String(index)]) }
+    }
+    return results
   }
 
   // MARK: To the wire

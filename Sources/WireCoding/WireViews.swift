@@ -73,18 +73,9 @@ extension Wire {
     }
   }
 
-  package static func kind(_ kind: ViewProtocol.ViewpointKind) -> Viewpoint.Kind {
-    switch kind {
-    case .centerAndScale: .centerAndScale
-    case .boundingGeometry: .boundingGeometry
-    case .camera: .camera
-    }
-  }
-
   package static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {
     .init(
-      source: display.source?.rawValue, autoPanMode: display.autoPanMode == .off ? .off : .recenter,
+      source: display.source?.rawValue, autoPanMode: word(display.autoPanMode, .off),
       wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
   }
-
 }

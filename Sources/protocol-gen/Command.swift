@@ -9,34 +9,24 @@ struct Command {
     With --check it writes nothing and exits 1 naming the files that differ.
     """
 
-  var folder = ""
-  var isCheck = false
-  var swift: String?
-  var swiftImports = ["JSON"]
-  var model: String?
-  var python: String?
-  var reference: String?
-  var openrpc: String?
-  var schemas: String?
+  private static let outputFlags = ["--swift", "--model", "--python", "--reference", "--openrpc", "--schemas"]
+
+  private var folder = ""
+  private var isCheck = false
+  private var swiftImports = ["JSON"]
+  /// The folder or file for each flag.
+  private var outputs: [String: String] = [:]
 
   /// Nil for an invalid command line.
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      switch argument {
-      case "--check": isCheck = true
-      case "--swift", "--swift-import", "--model", "--python", "--reference", "--openrpc", "--schemas":
+      if argument == "--check" {
+        isCheck = true
+      } else if argument == "--swift-import" || Self.outputFlags.contains(argument) {
         guard let value = rest.popFirst() else { return nil }
-        switch argument {
-        case "--swift": swift = value
-        case "--swift-import": swiftImports = (swiftImports + [value]).sorted()
-        case "--model": model = value
-        case "--python": python = value
-        case "--reference": reference = value
-        case "--schemas": schemas = value
-        default: openrpc = value
-        }
-      default:
+        if argument == "--swift-import" { swiftImports.append(value) } else { outputs[argument] = value }
+      } else {
         guard folder.isEmpty, !argument.hasPrefix("-") else { return nil }
         folder = argument
       }
@@ -47,23 +37,23 @@ struct Command {
   /// The exit code.
   func run() throws -> Int32 {
     let problems = Problems()
-    let definition = try Definition(folder: folder, problems: problems)
+    let definition = try Definition.read(folder, problems)
     guard problems.messages.isEmpty else {
       for message in problems.messages { Files.say(message) }
       Files.say("\(problems.messages.count) problems; nothing was generated")
       return 1
     }
-    let generator = Generator(definition: definition, swiftImports: swiftImports)
+    let generator = Generator(definition: definition, swiftImports: swiftImports.sorted())
     var differing: [String] = []
-    if let swift { differing += try update(swift, generator.swift()) }
-    if let model { differing += try update(model, generator.model()) }
-    if let python { differing += try update(python, generator.python()) }
-    if let reference { differing += try update(reference, generator.reference()) }
-    if let openrpc { differing += try update(file: openrpc, generator.openrpc()) }
-    if let schemas {
+    if let path = outputs["--swift"] { differing += try update(path, generator.swift()) }
+    if let path = outputs["--model"] { differing += try update(path, generator.model()) }
+    if let path = outputs["--python"] { differing += try update(path, generator.python()) }
+    if let path = outputs["--reference"] { differing += try update(path, generator.reference()) }
+    if let path = outputs["--openrpc"] { differing += try update(file: path, generator.openrpc()) }
+    if let path = outputs["--schemas"] {
       // The folder may be the definition's own: other files in it stay.
       for (name, text) in generator.schemas().sorted(by: { $0.key < $1.key }) {
-        differing += try update(file: schemas + "/" + name, text)
+        differing += try update(file: path + "/" + name, text)
       }
     }
     if isCheck, !differing.isEmpty {

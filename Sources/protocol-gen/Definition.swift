@@ -1,7 +1,10 @@
 // The definition of the protocol: the typed contents of the files under Protocol/.
 
 struct Definition {
-  var domains: [Domain] = []
+  var domains: [Domain] = [] {
+    didSet { typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
+  }
+  private(set) var typesByName: [String: TypeDefinition] = [:]
   var errors: [ErrorDefinition] = []
   /// Error kinds that any method may return.
   var commonErrors: [String] = []
@@ -15,13 +18,27 @@ struct Definition {
   var notifications: [Notification] { domains.flatMap(\.notifications) }
   var statePaths: [StatePath] { domains.flatMap(\.statePaths) }
 
+  var abouts: [About] {
+    domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)
+      + statePaths.map(\.about) + errors.map(\.about)
+  }
+
   /// Version of the protocol: major and minor number of the newest `since`.
   var version: String {
-    let all =
-      domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)
-      + errors.map(\.about)
-    let newest = all.compactMap { Version($0.since) }.max() ?? Version(parts: [0, 0, 0])
+    let newest = abouts.compactMap { Version($0.since) }.max() ?? Version(parts: [0, 0, 0])
     return newest.parts.prefix(2).map(String.init).joined(separator: ".")
+  }
+
+  /// The names in `start` and of all types that they lead to; `next` names those that a type leads to.
+  func reachable(
+    from start: [String], _ next: (TypeDefinition) -> [String] = \.references
+  ) -> Set<String> {
+    var waiting = start
+    var found: Set<String> = []
+    while let name = waiting.popLast() {
+      if found.insert(name).inserted, let type = typesByName[name] { waiting += next(type) }
+    }
+    return found
   }
 }
 
@@ -38,7 +55,7 @@ struct Version: Comparable {
 
 /// Members that every element has.
 struct About {
-  var place: Place
+  var path: Path
   var doc = ""
   /// Inherited from the containing element if absent.
   var since = ""
@@ -152,6 +169,16 @@ struct TypeDefinition {
     default: []
     }
   }
+
+  /// The names of the types in it.
+  var references: [String] {
+    if case .opaque(let schema) = kind { schema.references } else { properties.flatMap(\.type.names) }
+  }
+
+  /// The names of the types that its values contain directly: not in an array or a map.
+  var contained: [String] {
+    properties.compactMap { if case .named(let name) = $0.type { name } else { nil } }
+  }
 }
 
 /// When the members that an opaque type's schema names are all that strict clients may send.
@@ -170,6 +197,7 @@ enum Payload {
   case type(TypeExpression)
 
   var properties: [Property] { if case .properties(let list) = self { list } else { [] } }
+  var references: [String] { if case .type(let type) = self { type.names } else { properties.flatMap(\.type.names) } }
 }
 
 struct Method {

@@ -4,64 +4,57 @@ import JSON
 
 extension Definition {
   /// Reads and checks; errors are collected in `problems`.
-  init(folder: String, problems: Problems) throws {
+  static func read(_ folder: String, _ problems: Problems) throws -> Definition {
     let names = Files.list(folder + "/domains").filter { $0.hasSuffix(".json") }
     let ordered = names.filter { $0 == "session.json" } + names.filter { $0 != "session.json" }
-    let loader = Loader(problems: problems)
-    var hash = FNV()
+    var definition = Definition()
+    var hashed: [UInt8] = []
 
     let text = String(decoding: try Files.read(folder + "/VERSION"), as: UTF8.self)
-    productVersion = String(text.prefix { !$0.isNewline })
-    if Version(productVersion) == nil {
-      problems.report(Place(file: "VERSION"), "expected a version such as 0.1.0, found \"\(productVersion)\"")
+    definition.productVersion = String(text.prefix { !$0.isNewline })
+    if Version(definition.productVersion) == nil {
+      problems.report(
+        Path(file: "VERSION"), "expected a version such as 0.1.0, found \"\(definition.productVersion)\"")
     }
     for name in ordered {
-      let file = "domains/" + name
-      guard let tree = try Self.parse(folder, file, &hash, problems),
-        let domain = loader.domain(tree, at: Place(file: file))
-      else { continue }
+      guard let domain = try read(folder, "domains/" + name, &hashed, problems, { Domain($0) }) else { continue }
       if domain.name + ".json" != name {
-        problems.report(domain.about.place.appending("domain"), "expected \"\(name.dropLast(5))\", the file's name")
+        problems.report(domain.about.path / "domain", "expected \"\(name.dropLast(5))\", the file's name")
       }
-      domains.append(domain)
+      definition.domains.append(domain)
     }
-    if let tree = try Self.parse(folder, "errors.json", &hash, problems),
-      let read = loader.errors(tree, at: Place(file: "errors.json"))
-    {
-      domains.append(read.domain)
-      (errors, commonErrors) = (read.errors, read.common)
+    let errors = try read(folder, "errors.json", &hashed, problems) { reader in
+      definition.errors = reader.objects("errors", isRequired: true) { ErrorDefinition($0) }
+      definition.commonErrors = reader.strings("common", isRequired: true)
+      return Domain(errors: reader)
     }
-    self.hash = hash.text
-    if problems.messages.isEmpty { expandMembers(problems) }
-    if problems.messages.isEmpty { Checks(definition: self, problems: problems).run() }
-    if problems.messages.isEmpty { Examples(definition: self, problems: problems).run() }
+    if let errors { definition.domains.append(errors) }
+    definition.hash = hash(hashed)
+    if problems.messages.isEmpty { definition.expandMembers(problems) }
+    if problems.messages.isEmpty { Checks(definition: definition, problems: problems).run() }
+    if problems.messages.isEmpty { Examples(definition: definition, problems: problems).run() }
+    return definition
   }
 
-  private static func parse(
-    _ folder: String, _ file: String, _ hash: inout FNV, _ problems: Problems
-  ) throws -> Tree? {
+  /// Reads a file's object with `body`, and appends its name and bytes to those that are hashed.
+  private static func read<T>(
+    _ folder: String, _ file: String, _ hashed: inout [UInt8], _ problems: Problems, _ body: (ObjectReader) -> T?
+  ) throws -> T? {
     let bytes = try Files.read(folder + "/" + file)
-    hash.add(Array(file.utf8))
-    hash.add(bytes)
+    hashed += Array(file.utf8) + bytes
     do {
-      return try JSONDocument(bytes).read { value throws in try Tree(value) }
+      let tree = try JSONDocument(bytes).read { value throws in try Tree(value) }
+      return ObjectReader.read(tree, at: Path(file: file), problems, body)
     } catch let error as JSONSyntaxError {
-      problems.report(Place(file: file), "at byte \(error.offset): \(error.reason)")
+      problems.report(Path(file: file), "at byte \(error.offset): \(error.reason)")
       return nil
     }
   }
-}
 
-/// 64-bit FNV-1a: sufficient to detect a difference.
-struct FNV {
-  private var state: UInt64 = 0xcbf2_9ce4_8422_2325
-
-  mutating func add(_ bytes: [UInt8]) {
-    for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
-  }
-
-  var text: String {
-    let digits = String(state, radix: 16)
+  /// 64-bit FNV-1a: sufficient to detect a difference.
+  private static func hash(_ bytes: [UInt8]) -> String {
+    let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -3,32 +3,19 @@
 struct Examples {
   let definition: Definition
   let problems: Problems
-  let types: [String: TypeDefinition]
-
-  init(definition: Definition, problems: Problems) {
-    self.definition = definition
-    self.problems = problems
-    types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-  }
+  var types: [String: TypeDefinition] { definition.typesByName }
 
   func run() {
     for method in definition.methods {
-      let place = method.about.place.appending("example")
-      let meta = [Self.meta(since: method.about)]
-      if let params = method.exampleParams { check(params, method.params, extra: meta, at: place.appending("params")) }
-      if let result = method.exampleResult { check(result, method.result, extra: [], at: place.appending("result")) }
-      each(method.params)
-      each(method.result)
+      let path = method.about.path / "example"
+      check(method.exampleParams, method.params, extra: [Self.meta(since: method.about)], at: path / "params")
+      check(method.exampleResult, method.result, at: path / "result")
     }
-    for notification in definition.notifications {
-      if let params = notification.exampleParams {
-        check(
-          params, notification.params, extra: [], at: notification.about.place.appending("example").appending("params"))
-      }
-      each(notification.params)
+    for item in definition.notifications {
+      check(item.exampleParams, item.params, at: item.about.path / "example" / "params")
     }
     for type in definition.types {
-      if let example = type.example { check(example, .named(type.name), at: type.about.place.appending("example")) }
+      if let example = type.example { check(example, .named(type.name), at: type.about.path / "example") }
       for property in type.properties { check(property) }
     }
     for error in definition.errors {
@@ -42,133 +29,110 @@ struct Examples {
     Property(
       name: "meta", type: .named("Meta"),
       about: About(
-        place: about.place, doc: "Control fields: origin, expected revision, progress, task.", since: about.since),
+        path: about.path, doc: "Control fields: origin, expected revision, progress, task.", since: about.since),
       isOptional: true)
   }
 
-  private func each(_ payload: Payload) { for property in payload.properties { check(property) } }
-
   private func check(_ property: Property) {
-    if let example = property.example { check(example, property, at: property.about.place.appending("example")) }
-    if let value = property.defaultValue { check(value, property, at: property.about.place.appending("default")) }
+    if let example = property.example { check(example, property, at: property.about.path / "example") }
+    if let value = property.defaultValue { check(value, property, at: property.about.path / "default") }
   }
 
   /// An error's example is its whole data, or only the members beyond kind, path and expected.
   private func check(_ error: ErrorDefinition, _ example: Tree) {
-    let place = error.about.place.appending("example")
+    let path = error.about.path / "example"
     let common = ["kind", "path", "expected"].map {
       Property(name: $0, type: .string, about: error.about, isOptional: true)
     }
-    check(example, error.data + common, at: place)
+    check(example, error.data + common, at: path)
     if let kind = example["kind"], kind != .string(error.kind) {
-      problems.expected("\"\(error.kind)\"", at: place.appending("kind"), found: kind)
+      problems.expected("\"\(error.kind)\"", at: path / "kind", found: kind)
     }
   }
 
-  private func check(_ value: Tree, _ payload: Payload, extra: [Property], at place: Place) {
-    switch payload {
-    case .properties(let list): check(value, list + extra, at: place)
-    case .type(let type): check(value, type, at: place)
+  private func check(_ example: Tree?, _ payload: Payload, extra: [Property] = [], at path: Path) {
+    for property in payload.properties { check(property) }
+    switch (payload, example) {
+    case (.properties(let list), let example?): check(example, list + extra, at: path)
+    case (.type(let type), let example?): check(example, type, at: path)
+    case (_, nil): break
     }
   }
 
-  private func check(_ value: Tree, _ properties: [Property], at place: Place, tag: Bool = false) {
-    guard case .object(let members) = value else {
-      problems.expected("object", at: place, found: value)
-      return
-    }
-    for member in members where !(tag && member.name == "type") {
+  private func check(_ value: Tree, _ properties: [Property], at path: Path, tag: Bool = false) {
+    guard Self.matches(value, "object") else { return problems.expected("object", at: path, found: value) }
+    for member in value.members where !(tag && member.name == "type") {
       guard let property = properties.first(where: { $0.name == member.name }) else {
-        problems.report(place.appending(member.name), "the definition has no such member")
+        problems.report(path / member.name, "the definition has no such member")
         continue
       }
-      check(member.value, property, at: place.appending(member.name))
+      check(member.value, property, at: path / member.name)
     }
     for property in properties where !property.mayBeAbsent && value[property.name] == nil {
-      problems.report(place, "\(property.name) is missing")
+      problems.report(path, "\(property.name) is missing")
     }
   }
 
-  private func check(_ value: Tree, _ property: Property, at place: Place) {
+  private func check(_ value: Tree, _ property: Property, at path: Path) {
     if value == .null && property.isOptional { return }
-    check(value, property.type, property.constraints, at: place)
+    check(value, property.type, property.constraints, at: path)
   }
 
-  private func check(_ value: Tree, _ type: TypeExpression, _ constraints: Constraints = Constraints(), at place: Place)
-  {
+  private func check(_ value: Tree, _ type: TypeExpression, _ constraints: Constraints = Constraints(), at path: Path) {
+    func expect(_ isRight: Bool?, _ expectation: String) {
+      if isRight != true { problems.expected(expectation, at: path, found: value) }
+    }
     switch type {
-    case .string:
-      guard let text = value.string, fits(text, constraints) else {
-        problems.expected(constraints.expectation(of: "string"), at: place, found: value)
-        return
-      }
-    case .integer:
-      guard let number = value.integer, fits(Double(number), constraints) else {
-        problems.expected(constraints.expectation(of: "integer"), at: place, found: value)
-        return
-      }
-    case .number:
-      guard let number = value.number, fits(number, constraints) else {
-        problems.expected(constraints.expectation(of: "number"), at: place, found: value)
-        return
-      }
-    case .boolean: if case .bool = value {} else { problems.expected("boolean", at: place, found: value) }
+    case .string: expect(value.string.map { fits($0, constraints) }, constraints.expectation(of: "string"))
+    case .integer: expect(value.integer.map { fits(Double($0), constraints) }, constraints.expectation(of: "integer"))
+    case .number: expect(value.number.map { fits($0, constraints) }, constraints.expectation(of: "number"))
+    case .boolean: expect(Self.matches(value, "boolean"), "boolean")
     case .json: break
     case .array(let element, let bounds):
-      guard case .array(let elements) = value,
-        elements.count >= bounds.minItems ?? 0, elements.count <= bounds.maxItems ?? .max
-      else {
-        problems.expected(bounds.expectation(of: "array"), at: place, found: value)
-        return
-      }
-      for (index, item) in elements.enumerated() { check(item, element, at: place.appending(index)) }
+      let counts = (bounds.minItems ?? 0)...(bounds.maxItems ?? .max)
+      expect(Self.matches(value, "array") && counts.contains(value.elements.count), bounds.expectation(of: "array"))
+      for (index, item) in value.elements.enumerated() { check(item, element, at: path / index) }
     case .map(let element):
-      guard case .object(let members) = value else {
-        problems.expected("object", at: place, found: value)
-        return
-      }
-      for member in members { check(member.value, element, at: place.appending(member.name)) }
-    case .named(let name): check(value, named: name, at: place)
+      expect(Self.matches(value, "object"), "object")
+      for member in value.members { check(member.value, element, at: path / member.name) }
+    case .named(let name): check(value, named: name, at: path)
     }
   }
 
-  private func check(_ value: Tree, named name: String, at place: Place) {
+  private func check(_ value: Tree, named name: String, at path: Path) {
     switch types[name]?.kind {
-    case .object(let list): check(value, list, at: place)
-    case .scalar(let base, let constraints): check(value, base, constraints, at: place)
+    case .object(let list): check(value, list, at: path)
+    case .scalar(let base, let constraints): check(value, base, constraints, at: path)
     case .enumeration(let values):
-      if !values.contains(where: { .string($0.value) == value }) {
-        problems.expected("one of " + values.map { "\"\($0.value)\"" }.joined(separator: ", "), at: place, found: value)
-      }
+      checkChoice(value, of: values.map { .string($0.value) }, at: path)
     case .union(let variants):
-      guard let variant = variants.first(where: { .string($0.tag) == value["type"] }) else {
-        problems.expected(
-          "one of " + variants.map { "\"\($0.tag)\"" }.joined(separator: ", "), at: place.appending("type"),
-          found: value["type"])
-        return
-      }
-      check(value, variant.properties, at: place, tag: true)
-    case .opaque(let schema): checkOutline(value, schema, at: place)
+      checkChoice(value["type"], of: variants.map { .string($0.tag) }, at: path / "type")
+      guard let variant = variants.first(where: { .string($0.tag) == value["type"] }) else { return }
+      check(value, variant.properties, at: path, tag: true)
+    case .opaque(let schema): checkOutline(value, schema, at: path)
     case nil: break
     }
   }
 
   /// Checks of a JSON Schema: the type, required members and a first-level enum.
-  private func checkOutline(_ value: Tree, _ schema: Tree, at place: Place) {
+  private func checkOutline(_ value: Tree, _ schema: Tree, at path: Path) {
     let allowed = schema["type"].map { $0.string.map { [$0] } ?? $0.elements.compactMap(\.string) }
     if let allowed, !allowed.contains(where: { Self.matches(value, $0) }) {
-      problems.expected(allowed.joined(separator: " or "), at: place, found: value)
+      problems.expected(allowed.joined(separator: " or "), at: path, found: value)
     }
     guard case .object = value else { return }
     for name in schema["required"]?.elements.compactMap(\.string) ?? [] where value[name] == nil {
-      problems.report(place, "\(name) is missing")
+      problems.report(path, "\(name) is missing")
     }
     for property in schema["properties"]?.members ?? [] {
-      guard let choices = property.value["enum"]?.elements, let found = value[property.name], !choices.contains(found)
-      else { continue }
-      problems.expected(
-        "one of " + choices.map(\.compact).joined(separator: ", "), at: place.appending(property.name), found: found)
+      guard let choices = property.value["enum"]?.elements, let found = value[property.name] else { continue }
+      checkChoice(found, of: choices, at: path / property.name)
     }
+  }
+
+  private func checkChoice(_ value: Tree?, of choices: [Tree], at path: Path) {
+    if let value, choices.contains(value) { return }
+    problems.expected("one of " + choices.map(\.compact).joined(separator: ", "), at: path, found: value)
   }
 
   private static func matches(_ value: Tree, _ type: String) -> Bool {

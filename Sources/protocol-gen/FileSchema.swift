@@ -6,15 +6,9 @@ struct FileSchema {
   let root: String
 
   var tree: Tree {
-    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let schemas = Schemas(definition: definition)
-    guard let rootType = types[root] else { return .object([]) }
-    var used: Set<String> = [root]
-    var waiting = [root]
-    while let name = waiting.popLast() {
-      guard let type = types[name] else { continue }
-      for next in Checks.references(schemas.schema(type)) where used.insert(next).inserted { waiting.append(next) }
-    }
+    guard let rootType = definition.typesByName[root] else { return .object([]) }
+    let used = definition.reachable(from: [root])
     let parts = definition.types.filter { $0.name != root && used.contains($0.name) }
     let head = Tree.object([
       "$schema": .string("https://json-schema.org/draft/2020-12/schema"),

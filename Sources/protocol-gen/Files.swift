@@ -12,30 +12,17 @@ enum Files {
     defer { fclose(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
-    while true {
-      let count = fread(&chunk, 1, chunk.count, file)
-      if count == 0 { break }
-      bytes += chunk[..<count]
-    }
+    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
     if ferror(file) != 0 { throw Failure(description: "\(path): cannot be read") }
     return bytes
   }
 
   static func write(_ text: String, to path: String) throws(Failure) {
-    if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try makeFolder(String(path[..<slash])) }
+    if let slash = path.lastIndex(of: "/") { mkdir(String(path[..<slash]), 0o777) }
     guard let file = fopen(path, "wb") else { throw Failure(description: "\(path): \(errorText())") }
     let bytes = Array(text.utf8)
     let written = fwrite(bytes, 1, bytes.count, file)
     guard fclose(file) == 0, written == bytes.count else { throw Failure(description: "\(path): \(errorText())") }
-  }
-
-  static func makeFolder(_ path: String) throws(Failure) {
-    if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-      throw Failure(description: "\(path): \(errorText())")
-    }
-    try makeFolder(String(path[..<slash]))
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw Failure(description: "\(path): \(errorText())") }
   }
 
   static func remove(_ path: String) throws(Failure) {

@@ -7,10 +7,9 @@ struct Generator {
 
   /// Texts by file name below the folder.
   func swift() -> [String: String] {
-    let types = Dictionary(definition.types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    let coding = SwiftCoding(types: types)
-    let wire = SwiftTypes(coding: coding, definition: definition, indirect: Checks.indirectUnions(definition))
-    let tables = SwiftTables(coding: coding, definition: definition)
+    let coding = SwiftCoding(definition: definition)
+    let wire = SwiftTypes(coding: coding)
+    let tables = SwiftTables(definition: definition)
     var files: [String: String] = [:]
     for domain in definition.domains {
       let name = Names.upperCamel(domain.name)
@@ -19,23 +18,23 @@ struct Generator {
     }
     files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
-    files["ParamMembers.swift"] = ParamMembers(definition: definition, coding: coding, imports: swiftImports).file()
+    files["ParamMembers.swift"] = ParamMembers(definition: definition, imports: swiftImports).file()
     files["ErrorKinds.swift"] = tables.errorKinds()
-    files["Members.swift"] = MemberPayloads(coding: coding, definition: definition).file(imports: swiftImports)
+    files["Members.swift"] = MemberPayloads(coding: coding).file(imports: swiftImports)
     return files
   }
 
   /// The member tables of the model.
   func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
 
-  func openrpc() -> String { OpenRPC(definition: definition).document.pretty() + "\n" }
+  func openrpc() -> String { OpenRPC(definition: definition).document.text(width: 110) + "\n" }
 
   /// A JSON Schema for each domain that has files.
   func schemas() -> [String: String] {
     var files: [String: String] = [:]
     for domain in definition.domains {
       guard let root = domain.file else { continue }
-      files[domain.name + ".schema.json"] = FileSchema(definition: definition, root: root).tree.pretty() + "\n"
+      files[domain.name + ".schema.json"] = FileSchema(definition: definition, root: root).tree.text(width: 110) + "\n"
     }
     return files
   }

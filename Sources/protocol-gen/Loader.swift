@@ -1,180 +1,121 @@
 // Converts the files' trees to the typed definition; strict, so that a misspelt member is an error.
 
-struct Loader {
-  let problems: Problems
-
-  func domain(_ tree: Tree, at place: Place) -> Domain? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
+extension Domain {
+  init(_ reader: ObjectReader) {
     _ = reader.string("$schema")
     let name = reader.requiredString("domain")
-    var domain = Domain(name: name, about: about(reader, since: ""))
-    let since = domain.about.since
-    domain.file = reader.string("file")
-    domain.types = reader.list("types").compactMap { type($0, at: $1, domain: name, since: since) }
-    domain.methods = reader.list("methods").compactMap { method($0, at: $1, domain: name, since: since) }
-    domain.notifications = reader.list("notifications").compactMap {
-      notification($0, at: $1, domain: name, since: since)
-    }
-    domain.statePaths = reader.list("state").compactMap { statePath($0, at: $1, domain: name, since: since) }
-    return domain
+    self.init(name: name, about: reader.about, file: reader.string("file"))
+    types = reader.objects("types") { TypeDefinition($0, domain: name) }
+    methods = reader.objects("methods") { Method($0, domain: name) }
+    notifications = reader.objects("notifications") { Notification($0, domain: name) }
+    statePaths = reader.objects("state") { StatePath($0, domain: name) }
   }
 
-  /// Reads errors.json: kinds, those common to all methods, and types of their data, as the domain "errors".
-  func errors(_ tree: Tree, at place: Place) -> (domain: Domain, errors: [ErrorDefinition], common: [String])? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
+  /// The domain "errors", of types in errors.json.
+  init(errors reader: ObjectReader) {
     _ = reader.string("$schema")
-    var domain = Domain(name: "errors", about: about(reader, since: ""))
-    let since = domain.about.since
-    domain.types = reader.list("types").compactMap { type($0, at: $1, domain: "errors", since: since) }
-    let errors = reader.list("errors", isRequired: true).compactMap { error($0, at: $1, since: since) }
-    return (domain, errors, reader.strings("common", isRequired: true))
+    self.init(name: "errors", about: reader.about)
+    types = reader.objects("types") { TypeDefinition($0, domain: "errors") }
   }
+}
 
-  private func about(_ reader: ObjectReader, since inherited: String) -> About {
-    let doc = Prose.unfolded(reader.requiredString("doc"))
-    let since = reader.string("since") ?? inherited
-    if since.isEmpty { problems.expected("version", at: reader.place.appending("since"), found: nil) }
-    return About(
-      place: reader.place, doc: doc, since: since, isExperimental: reader.flag("experimental"),
-      deprecated: reader.string("deprecated"))
+// MARK: - Messages
+
+extension Method {
+  init(_ reader: ObjectReader, domain: String) {
+    let example = reader.object("example") { ($0.required("params", "any value"), $0.required("result", "any value")) }
+    self.init(
+      name: reader.requiredString("name"), domain: domain, about: reader.about,
+      shape: reader.choice("shape", Shape.self, isRequired: true) ?? .query, params: Payload("params", reader),
+      members: reader.string("members"), result: Payload("result", reader), errors: reader.strings("errors"),
+      exampleParams: example?.0, exampleResult: example?.1)
   }
+}
 
-  // MARK: Messages
-
-  private func method(_ tree: Tree, at place: Place, domain: String, since: String) -> Method? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    let shape = reader.choice("shape", Shape.self)
-    if !reader.has("shape") { problems.expected("shape", at: place.appending("shape"), found: nil) }
-    let example = example(reader, hasResult: true)
-    return Method(
-      name: reader.requiredString("name"), domain: domain, about: about, shape: shape ?? .query,
-      params: payload("params", reader, since: about.since), members: reader.string("members"),
-      result: payload("result", reader, since: about.since),
-      errors: reader.strings("errors"), exampleParams: example.params, exampleResult: example.result)
+extension Notification {
+  init(_ reader: ObjectReader, domain: String) {
+    self.init(
+      name: reader.requiredString("name"), domain: domain, about: reader.about,
+      direction: reader.choice("direction", Direction.self, isRequired: true) ?? .serverToClient,
+      coalescing: reader.choice("coalescing", Coalescing.self), params: Payload("params", reader),
+      exampleParams: reader.object("example") { $0.required("params", "any value") })
   }
+}
 
-  private func notification(_ tree: Tree, at place: Place, domain: String, since: String) -> Notification? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    let direction = reader.choice("direction", Direction.self)
-    if !reader.has("direction") { problems.expected("direction", at: place.appending("direction"), found: nil) }
-    return Notification(
-      name: reader.requiredString("name"), domain: domain, about: about, direction: direction ?? .serverToClient,
-      coalescing: reader.choice("coalescing", Coalescing.self), params: payload("params", reader, since: about.since),
-      exampleParams: example(reader, hasResult: false).params)
+extension Payload {
+  init(_ name: String, _ reader: ObjectReader) {
+    if let text = reader.optional(name)?.string {
+      self = .type(TypeExpression(named: text))
+    } else {
+      self = .properties(reader.objects(name, isRequired: true) { Property($0) })
+    }
   }
+}
 
-  private func example(_ reader: ObjectReader, hasResult: Bool) -> (params: Tree?, result: Tree?) {
-    guard let value = reader.required("example", "object"),
-      let inner = ObjectReader(value, at: reader.place.appending("example"), problems: problems)
-    else { return (nil, nil) }
-    defer { inner.finish() }
-    return (
-      inner.required("params", "example of the params"),
-      hasResult ? inner.required("result", "example of the result") : nil
-    )
+extension StatePath {
+  init(_ reader: ObjectReader, domain: String) {
+    self.init(
+      path: reader.requiredString("path"), domain: domain, about: reader.about, type: reader.type("type"),
+      coalescing: reader.choice("coalescing", Coalescing.self, isRequired: true) ?? .every)
   }
+}
 
-  private func payload(_ name: String, _ reader: ObjectReader, since: String) -> Payload {
-    if case .string(let text)? = reader.optional(name) { return .type(Self.named(text)) }
-    return .properties(properties(reader.list(name, isRequired: true), since: since))
+extension ErrorDefinition {
+  init(_ reader: ObjectReader) {
+    self.init(
+      kind: reader.requiredString("kind"), code: reader.requiredInteger("code"), about: reader.about,
+      data: reader.objects("data") { Property($0) }, example: reader.required("example", "object"))
   }
+}
 
-  private func statePath(_ tree: Tree, at place: Place, domain: String, since: String) -> StatePath? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    let coalescing = reader.choice("coalescing", Coalescing.self)
-    if !reader.has("coalescing") { problems.expected("coalescing", at: place.appending("coalescing"), found: nil) }
-    return StatePath(
-      path: reader.requiredString("path"), domain: domain, about: about,
-      type: expression(reader.required("type", "type"), at: place.appending("type")), coalescing: coalescing ?? .every)
-  }
+// MARK: - Types
 
-  private func error(_ tree: Tree, at place: Place, since: String) -> ErrorDefinition? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    if !reader.has("code") { problems.expected("integer", at: place.appending("code"), found: nil) }
-    return ErrorDefinition(
-      kind: reader.requiredString("kind"), code: reader.integer("code") ?? 0, about: about,
-      data: properties(reader.list("data"), since: about.since), example: reader.required("example", "object"))
-  }
-
-  // MARK: Types
-
-  private func type(_ tree: Tree, at place: Place, domain: String, since: String) -> TypeDefinition? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    let name = reader.requiredString("name")
-    let kind: TypeDefinition.Kind
-    var unit: String?
-    var python: String?
-    var pythonArray: String?
-    var strictness: Strictness?
-    switch reader.requiredString("kind") {
-    case "object": kind = .object(properties(reader.list("properties", isRequired: true), since: about.since))
-    case "union":
-      kind = .union(reader.list("variants", isRequired: true).compactMap { variant($0, at: $1, since: about.since) })
-    case "enum":
-      kind = .enumeration(
-        reader.list("values", isRequired: true).compactMap { enumValue($0, at: $1, since: about.since) })
-    case "string":
-      kind = .scalar(.string, constraints(reader))
-      python = reader.string("python")
-    case "integer":
-      unit = reader.string("unit")
-      kind = .scalar(.integer, constraints(reader))
-    case "number":
-      unit = reader.string("unit")
-      kind = .scalar(.number, constraints(reader))
-    case "opaque":
-      kind = .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]))
+extension TypeDefinition {
+  init?(_ reader: ObjectReader, domain: String) {
+    guard let word = reader.choice("kind", KindName.self, isRequired: true) else { return nil }
+    let kind: Kind =
+      switch word {
+      case .object: .object(reader.objects("properties", isRequired: true) { Property($0) })
+      case .union: .union(reader.objects("variants", isRequired: true) { Variant($0) })
+      case .enum: .enumeration(reader.objects("values", isRequired: true) { EnumValue($0) })
+      case .string: .scalar(.string, Constraints(reader))
+      case .integer: .scalar(.integer, Constraints(reader))
+      case .number: .scalar(.number, Constraints(reader))
+      case .opaque: .opaque(schema: reader.required("schema", "JSON Schema") ?? .object([]))
+      }
+    self.init(
+      name: reader.requiredString("name"), domain: domain, about: reader.about, kind: kind,
+      example: reader.required("example", "a value of the type"))
+    switch word {
+    case .object: (collection, members) = (reader.string("collection"), reader.string("members"))
+    case .union, .enum: break
+    case .string: python = reader.string("python")
+    case .integer, .number: unit = reader.string("unit")
+    case .opaque:
       strictness = reader.choice("strict", Strictness.self)
       pythonArray = reader.string("pythonArray")
       python = reader.string("python") ?? "Any"
-    case let other:
-      problems.expected(
-        "one of \"object\", \"union\", \"enum\", \"string\", \"integer\", \"number\", \"opaque\"",
-        at: place.appending("kind"), found: .string(other))
-      return nil
     }
-    return TypeDefinition(
-      name: name, domain: domain, about: about, kind: kind, unit: unit, python: python, pythonArray: pythonArray,
-      strictness: strictness, collection: reader.string("collection"), members: reader.string("members"),
-      example: reader.required("example", "a value of the type"))
   }
 
-  private func variant(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.Variant? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    let about = about(reader, since: since)
-    return .init(
-      tag: reader.requiredString("tag"), about: about,
-      properties: properties(reader.list("properties"), since: about.since))
-  }
+  private enum KindName: String, CaseIterable { case object, union, `enum`, string, integer, number, opaque }
+}
 
-  private func enumValue(_ tree: Tree, at place: Place, since: String) -> TypeDefinition.EnumValue? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    return .init(value: reader.requiredString("value"), about: about(reader, since: since))
+extension TypeDefinition.Variant {
+  init(_ reader: ObjectReader) {
+    self.init(
+      tag: reader.requiredString("tag"), about: reader.about, properties: reader.objects("properties") { Property($0) })
   }
+}
 
-  private func properties(_ list: [(Tree, Place)], since: String) -> [Property] {
-    list.compactMap { property($0, at: $1, since: since) }
-  }
+extension TypeDefinition.EnumValue {
+  init(_ reader: ObjectReader) { self.init(value: reader.requiredString("value"), about: reader.about) }
+}
 
-  private func property(_ tree: Tree, at place: Place, since: String) -> Property? {
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return nil }
-    defer { reader.finish() }
-    var type = expression(reader.required("type", "type"), at: place.appending("type"))
-    var constraints = constraints(reader)
+extension Property {
+  init(_ reader: ObjectReader) {
+    var type = reader.type("type")
+    var constraints = Constraints(reader)
     // The same bound may be given beside the type or in it.
     if case .array(let element, var bounds) = type {
       bounds.minItems = bounds.minItems ?? constraints.minItems
@@ -182,50 +123,40 @@ struct Loader {
       (constraints.minItems, constraints.maxItems) = (nil, nil)
       type = .array(element, bounds)
     }
-    return Property(
-      name: reader.requiredString("name"), type: type, about: about(reader, since: since),
-      isOptional: reader.flag("optional"), isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"),
-      unit: reader.string("unit"), constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
-      settable: settable(reader, type), isClearable: reader.flag("clearable"),
-      saved: reader.choice("saved", Saved.self),
+    self.init(
+      name: reader.requiredString("name"), type: type, about: reader.about, isOptional: reader.flag("optional"),
+      isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"), unit: reader.string("unit"),
+      constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
+      isClearable: reader.flag("clearable"), saved: reader.choice("saved", Saved.self),
       example: reader.optional("example"))
-  }
-
-  /// `true`, or the type that commands take for the member.
-  private func settable(_ reader: ObjectReader, _ type: TypeExpression) -> TypeExpression? {
     switch reader.optional("settable") {
-    case nil: nil
-    case .bool(true): type
-    case let other: expression(other, at: reader.place.appending("settable"))
+    case nil: break
+    case .bool(true): settable = type
+    default: settable = reader.type("settable")
     }
   }
+}
 
-  private func constraints(_ reader: ObjectReader) -> Constraints {
-    Constraints(
+extension Constraints {
+  init(_ reader: ObjectReader) {
+    self.init(
       minimum: reader.number("minimum"), maximum: reader.number("maximum"),
       exclusiveMinimum: reader.number("exclusiveMinimum"), exclusiveMaximum: reader.number("exclusiveMaximum"),
       minLength: reader.integer("minLength"), maxLength: reader.integer("maxLength"),
       minItems: reader.integer("minItems"), maxItems: reader.integer("maxItems"), pattern: reader.string("pattern"))
   }
+}
 
-  private static func named(_ text: String) -> TypeExpression {
-    switch text {
-    case "string": .string
-    case "number": .number
-    case "integer": .integer
-    case "boolean": .boolean
-    case "json": .json
-    default: .named(text)
-    }
-  }
-
-  private func expression(_ tree: Tree?, at place: Place) -> TypeExpression {
-    guard let tree else { return .json }
-    if let text = tree.string { return Self.named(text) }
-    guard let reader = ObjectReader(tree, at: place, problems: problems) else { return .json }
-    defer { reader.finish() }
-    if reader.has("map") { return .map(expression(reader.optional("map"), at: place.appending("map"))) }
-    let element = expression(reader.required("array", "type of the elements"), at: place.appending("array"))
-    return .array(element, Constraints(minItems: reader.integer("minItems"), maxItems: reader.integer("maxItems")))
+extension TypeExpression {
+  init(named text: String) {
+    self =
+      switch text {
+      case "string": .string
+      case "number": .number
+      case "integer": .integer
+      case "boolean": .boolean
+      case "json": .json
+      default: .named(text)
+      }
   }
 }

@@ -3,17 +3,13 @@
 
 struct MemberPayloads {
   let coding: SwiftCoding
-  let definition: Definition
 
   /// Nil if no method has members.
   func file(imports: [String]) -> String? {
-    let members = definition.methods.flatMap(definition.settableMembers)
+    let members = coding.definition.methods.flatMap(coding.definition.settableMembers)
     guard !members.isEmpty else { return nil }
     let types = Dictionary(members.map { (name($0.type), payload($0.type)) }, uniquingKeysWith: { first, _ in first })
-    var lines = Lines()
-    lines.add(SwiftTypes.header)
-    for module in imports { lines.add("import \(module)") }
-    lines.add()
+    var lines = Lines(imports: imports)
     lines.add(
       "/// The value of a member as a command carries it, by its wire type; enumerations and named strings are strings."
     )

@@ -4,10 +4,10 @@
 extension Definition {
   /// Adds derived elements; explicit ones are unchanged.
   mutating func expandMembers(_ problems: Problems) {
-    let objects = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    func members(_ name: String, at place: Place) -> [Property] {
+    let objects = typesByName
+    func members(_ name: String, at path: Path) -> [Property] {
       guard let type = objects[name], type.collection != nil else {
-        problems.report(place.appending("members"), "there is no type \(name) with a collection")
+        problems.report(path / "members", "there is no type \(name) with a collection")
         return []
       }
       return type.properties
@@ -20,12 +20,12 @@ extension Definition {
         let method = domains[index].methods[number]
         guard let name = method.members, case .properties(let own) = method.params else { continue }
         domains[index].methods[number].params = .properties(
-          own + Self.params(members(name, at: method.about.place), beside: own, of: method))
+          own + Self.params(members(name, at: method.about.path), beside: own, of: method))
       }
       for number in domains[index].types.indices {
         let type = domains[index].types[number]
         guard let name = type.members, case .object(let own) = type.kind else { continue }
-        let saved = members(name, at: type.about.place).filter { $0.saved == .written || $0.saved == .unnoticed }
+        let saved = members(name, at: type.about.path).filter { $0.saved == .written || $0.saved == .unnoticed }
         domains[index].types[number].kind = .object(own + Self.optional(saved, beside: own))
       }
     }
@@ -34,7 +34,7 @@ extension Definition {
   /// The members that a method's params set.
   func settableMembers(of method: Method) -> [Property] {
     guard let name = method.members else { return [] }
-    let settable = Set(types.first { $0.name == name }?.properties.filter { $0.settable != nil }.map(\.name) ?? [])
+    let settable = Set(typesByName[name]?.properties.filter { $0.settable != nil }.map(\.name) ?? [])
     return method.params.properties.filter { settable.contains($0.name) }
   }
 

@@ -1,28 +1,10 @@
 // Spelling of names in each language, and reserved names.
 
 enum Names {
-  static func isLowerCamel(_ name: String) -> Bool {
-    guard let first = name.utf8.first, (0x61...0x7A).contains(first) else { return false }
-    return name.utf8.allSatisfy(isAlphanumeric)
-  }
-
-  static func isUpperCamel(_ name: String) -> Bool {
-    guard let first = name.utf8.first, (0x41...0x5A).contains(first) else { return false }
-    return name.utf8.allSatisfy(isAlphanumeric)
-  }
-
+  static func isLowerCamel(_ name: String) -> Bool { name.wholeMatch(of: /[a-z][A-Za-z0-9]*/) != nil }
+  static func isUpperCamel(_ name: String) -> Bool { name.wholeMatch(of: /[A-Z][A-Za-z0-9]*/) != nil }
   /// Whether it is a valid enumeration value: `Point`, `off`, `utf-8`.
-  static func isEnumValue(_ name: String) -> Bool {
-    guard let first = name.utf8.first, isAlphanumeric(first), first > 0x39 else { return false }
-    return name.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: false
-    }
-  }
+  static func isEnumValue(_ name: String) -> Bool { name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]*/) != nil }
 
   static func upperCamel(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
   static func lowerCamel(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }

@@ -1,28 +1,47 @@
 // Reads one object of a definition strictly: unread members are errors.
 
 final class ObjectReader {
-  let place: Place
-  let problems: Problems
+  let path: Path
+  private let problems: Problems
   private let members: [String: Tree]
   private var read: Set<String> = []
+  /// `since` of the containing element, inherited where the object has none.
+  private let inheritedSince: String
 
-  /// Nil, and reported, if it is not an object.
-  init?(_ tree: Tree, at place: Place, problems: Problems) {
+  /// Reads the object with `body`, then reports the members that were not read. Nil, and reported, if it is no object.
+  static func read<T>(
+    _ tree: Tree, at path: Path, since: String = "", _ problems: Problems, _ body: (ObjectReader) -> T?
+  ) -> T? {
     guard case .object(let members) = tree else {
-      problems.expected("object", at: place, found: tree)
+      problems.expected("object", at: path, found: tree)
       return nil
     }
-    self.place = place
+    let reader = ObjectReader(members, at: path, since: since, problems)
+    defer { reader.finish() }
+    return body(reader)
+  }
+
+  private init(_ members: [Tree.Member], at path: Path, since: String, _ problems: Problems) {
+    self.path = path
     self.problems = problems
+    inheritedSince = since
     self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Reports the members that were not read.
-  func finish() {
+  private func finish() {
     for name in members.keys.sorted() where !read.contains(name) {
-      problems.report(place.appending(name), "unknown member; here may stand: \(read.sorted().joined(separator: ", "))")
+      problems.report(path / name, "unknown member; allowed are: \(read.sorted().joined(separator: ", "))")
     }
   }
+
+  /// The members that every element has.
+  lazy var about: About = {
+    let doc = Prose.unfolded(requiredString("doc"))
+    let since = string("since") ?? inheritedSince
+    if since.isEmpty { problems.expected("version", at: path / "since", found: nil) }
+    return About(
+      path: path, doc: doc, since: since, isExperimental: flag("experimental"), deprecated: string("deprecated"))
+  }()
 
   func optional(_ name: String) -> Tree? {
     read.insert(name)
@@ -33,48 +52,67 @@ final class ObjectReader {
 
   func required(_ name: String, _ expectation: String) -> Tree? {
     let value = optional(name)
-    if value == nil { problems.expected(expectation, at: place.appending(name), found: nil) }
+    if value == nil { problems.expected(expectation, at: path / name, found: nil) }
     return value
   }
 
-  private func checked<T>(_ name: String, _ expectation: String, _ convert: (Tree) -> T?) -> T? {
-    guard let value = optional(name) else { return nil }
+  private func value<T>(
+    _ name: String, _ expectation: String, isRequired: Bool = false, _ convert: (Tree) -> T?
+  ) -> T? {
+    guard let value = isRequired ? required(name, expectation) : optional(name) else { return nil }
     let converted = convert(value)
-    if converted == nil { problems.expected(expectation, at: place.appending(name), found: value) }
+    if converted == nil { problems.expected(expectation, at: path / name, found: value) }
     return converted
   }
 
-  func string(_ name: String) -> String? { checked(name, "string", \.string) }
-  func integer(_ name: String) -> Int? { checked(name, "integer", \.integer) }
-  func number(_ name: String) -> Tree? { checked(name, "number") { $0.number == nil ? nil : $0 } }
+  func string(_ name: String) -> String? { value(name, "string", \.string) }
+  func requiredString(_ name: String) -> String { value(name, "string", isRequired: true, \.string) ?? "" }
+  func integer(_ name: String) -> Int? { value(name, "integer", \.integer) }
+  func requiredInteger(_ name: String) -> Int { value(name, "integer", isRequired: true, \.integer) ?? 0 }
+  func number(_ name: String) -> Tree? { value(name, "number") { $0.number == nil ? nil : $0 } }
   func flag(_ name: String) -> Bool {
-    checked(name, "boolean") { if case .bool(let flag) = $0 { flag } else { nil } } ?? false
+    value(name, "boolean") { if case .bool(let flag) = $0 { flag } else { nil } } ?? false
   }
 
-  func requiredString(_ name: String) -> String {
-    if !has(name) { problems.expected("string", at: place.appending(name), found: nil) }
-    return string(name) ?? ""
-  }
-
-  func choice<T: RawRepresentable & CaseIterable>(_ name: String, _ type: T.Type) -> T? where T.RawValue == String {
+  func choice<T: RawRepresentable & CaseIterable>(_ name: String, _ type: T.Type, isRequired: Bool = false) -> T?
+  where T.RawValue == String {
     let all = T.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-    return checked(name, "one of " + all) { $0.string.flatMap(T.init(rawValue:)) }
+    return value(name, "one of " + all, isRequired: isRequired) { $0.string.flatMap(T.init(rawValue:)) }
   }
 
-  /// The list's elements with their paths; empty if absent.
-  func list(_ name: String, isRequired: Bool = false) -> [(Tree, Place)] {
-    guard let value = isRequired ? required(name, "array") : optional(name) else { return [] }
-    guard case .array(let elements) = value else {
-      problems.expected("array", at: place.appending(name), found: value)
-      return []
+  /// The elements of a list, each read by `body` with its path; empty if absent.
+  func list<T>(_ name: String, isRequired: Bool = false, _ body: (Tree, Path) -> T?) -> [T] {
+    let elements = value(name, "array", isRequired: isRequired) { tree -> [Tree]? in
+      if case .array(let elements) = tree { elements } else { nil }
     }
-    return elements.enumerated().map { ($1, place.appending(name).appending($0)) }
+    return (elements ?? []).enumerated().compactMap { body($1, path / name / $0) }
   }
 
   func strings(_ name: String, isRequired: Bool = false) -> [String] {
-    list(name, isRequired: isRequired).compactMap { element, place in
-      if element.string == nil { problems.expected("string", at: place, found: element) }
+    list(name, isRequired: isRequired) { element, path in
+      if element.string == nil { problems.expected("string", at: path, found: element) }
       return element.string
     }
+  }
+
+  /// The elements of a list of objects.
+  func objects<T>(_ name: String, isRequired: Bool = false, _ body: (ObjectReader) -> T?) -> [T] {
+    list(name, isRequired: isRequired) { Self.read($0, at: $1, since: about.since, problems, body) }
+  }
+
+  func object<T>(_ name: String, _ body: (ObjectReader) -> T?) -> T? {
+    required(name, "object").flatMap { Self.read($0, at: path / name, problems, body) }
+  }
+
+  /// A type: a name, `{"array": type}` or `{"map": type}`.
+  func type(_ name: String) -> TypeExpression {
+    guard let tree = required(name, "type") else { return .json }
+    if let text = tree.string { return TypeExpression(named: text) }
+    let type = Self.read(tree, at: path / name, problems) { reader -> TypeExpression in
+      if reader.has("map") { return .map(reader.type("map")) }
+      let bounds = Constraints(minItems: reader.integer("minItems"), maxItems: reader.integer("maxItems"))
+      return .array(reader.type("array"), bounds)
+    }
+    return type ?? .json
   }
 }

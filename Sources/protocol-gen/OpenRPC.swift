@@ -104,48 +104,21 @@ struct OpenRPC {
 
   // MARK: Swift
 
-  /// The compact document as a Swift literal with one element per line, so that a change of the protocol changes few
-  /// lines.
+  /// The compact document as a Swift literal with many lines, so that a change of the protocol changes few of them.
   var swift: String {
-    let text = pieces(document, depth: 0)
+    let text = document.compact
     var marks = "#"
-    while text.contains(where: { $0.contains("\\" + marks) || $0.contains("\"\"\"" + marks) }) { marks += "#" }
-    return SwiftTypes.header + """
-
+    while text.contains("\\" + marks) || text.contains("\"\"\"" + marks) { marks += "#" }
+    return """
+      \(SwiftTypes.header)
       /// What rpc.discover answers.
       public enum OpenRPCDocument {
         /// One line of JSON.
         public static let text: StaticString = \(marks)\"""
-
-      """ + text.joined(separator: "\\\(marks)\n") + """
-
-        \"""\(marks)
-        }
-
-        """
-  }
-
-  private func pieces(_ tree: Tree, depth: Int) -> [String] {
-    func joined(_ parts: [[String]], _ open: String, _ close: String) -> [String] {
-      var result: [String] = []
-      for (index, part) in parts.enumerated() {
-        result += part.dropLast()
-        result.append((part.last ?? "") + (index + 1 < parts.count ? "," : ""))
+      \(text.replacing("},", with: "},\\\(marks)\n"))
+      \"""\(marks)
       }
-      return [open] + result + [close]
-    }
-    guard depth < 3 else { return [tree.compact] }
-    switch tree {
-    case .array(let elements) where elements.count > 1:
-      return joined(elements.map { pieces($0, depth: 3) }, "[", "]")
-    case .object(let members):
-      return joined(
-        members.map { member in
-          var part = pieces(member.value, depth: depth + 1)
-          part[0] = Tree.string(member.name).compact + ":" + part[0]
-          return part
-        }, "{", "}")
-    default: return [tree.compact]
-    }
+
+      """
   }
 }

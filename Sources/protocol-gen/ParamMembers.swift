@@ -2,7 +2,6 @@
 
 struct ParamMembers {
   let definition: Definition
-  let coding: SwiftCoding
   let imports: [String]
 
   func file() -> String {
@@ -18,7 +17,7 @@ struct ParamMembers {
         }
       }
       lines.add()
-      lines.add("/// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.")
+      lines.add("/// With the members that any params may have; `workDoneToken` is of LSP's libraries.")
       lines.block("private static func params(_ members: [ParamShape.Member]) -> ParamShape {") { lines in
         lines.add(".object(members + [.init(\"meta\", .named { meta }), \"workDoneToken\"])")
       }
@@ -40,7 +39,7 @@ struct ParamMembers {
       }
     case .opaque(let schema):
       let members = (schema["properties"]?.members ?? []).map { member in
-        let shape = member.value["$ref"].flatMap { _ in Checks.references(member.value).first }.flatMap(named)
+        let shape = member.value["$ref"].flatMap { _ in member.value.references.first }.flatMap(named)
         return self.member(member.name, shape)
       }
       add(head + (type.strictness == .untagged ? ".untagged([" : ".object(["), members, "])", &lines)
@@ -72,7 +71,7 @@ struct ParamMembers {
   }
 
   private func named(_ name: String) -> String? {
-    guard let type = coding.types[name], hasMembers(type) else { return nil }
+    guard let type = definition.typesByName[name], hasMembers(type) else { return nil }
     return ".named { \(constant(name)) }"
   }
 
@@ -88,16 +87,10 @@ struct ParamMembers {
 
   /// The types in params that have members to check.
   private var reachable: [TypeDefinition] {
-    var waiting =
-      ["Meta"]
-      + definition.methods.filter { $0.shape != .lifecycle }
-      .flatMap { $0.params.properties.flatMap(\.type.names) }
-    var found: Set<String> = []
-    while let name = waiting.popLast() {
-      guard let type = coding.types[name], hasMembers(type), found.insert(name).inserted else { continue }
-      waiting += type.properties.flatMap(\.type.names)
-      if case .opaque(let schema) = type.kind { waiting += Checks.references(schema) }
+    let methods = definition.methods.filter { $0.shape != .lifecycle }
+    let found = definition.reachable(from: ["Meta"] + methods.flatMap { $0.params.properties.flatMap(\.type.names) }) {
+      hasMembers($0) ? $0.references : []
     }
-    return definition.types.filter { found.contains($0.name) }
+    return definition.types.filter { found.contains($0.name) && hasMembers($0) }
   }
 }

@@ -1,21 +1,27 @@
 // Collects all errors of a definition, so that they are reported together.
 
-/// A position in a definition's file, as a JSON Pointer.
-struct Place: Hashable, CustomStringConvertible {
+/// A path in a definition: the file, and a JSON Pointer in it.
+struct Path: CustomStringConvertible {
   var file: String
   var pointer = ""
 
-  func appending(_ step: String) -> Place { Place(file: file, pointer: pointer + "/" + step) }
-  func appending(_ index: Int) -> Place { appending(String(index)) }
+  static func / (path: Path, step: String) -> Path { Path(file: path.file, pointer: path.pointer + "/" + step) }
+  static func / (path: Path, index: Int) -> Path { path / String(index) }
   var description: String { file + ": " + (pointer.isEmpty ? "/" : pointer) }
 }
 
 final class Problems {
   private(set) var messages: [String] = []
+  private var names: Set<String> = []
 
-  func report(_ place: Place, _ message: String) { messages.append("\(place): \(message)") }
+  func report(_ path: Path, _ message: String) { messages.append("\(path): \(message)") }
 
-  func expected(_ expectation: String, at place: Place, found: Tree?) {
-    report(place, "expected \(expectation), found \(found?.kindName ?? "nothing")")
+  func expected(_ expectation: String, at path: Path, found: Tree?) {
+    report(path, "expected \(expectation), found \(found?.kindName ?? "nothing")")
+  }
+
+  /// Reports `message` unless the name, which says its scope, is new.
+  func unique(_ name: String, at path: Path, _ message: String) {
+    if !names.insert(name).inserted { report(path, message) }
   }
 }

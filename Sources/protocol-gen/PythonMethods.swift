@@ -130,21 +130,16 @@ struct PythonMethods {
   private func example(_ method: Method) -> [String] {
     let name = Names.snake(Names.verb(method.name))
     let call = "\(flavour.wait)server.\(Names.snake(method.domain)).\(name)("
-    if case .type = method.params { return [call + PythonTypes.literal(method.exampleParams ?? .null) + ")"] }
+    if case .type = method.params { return [call + (method.exampleParams ?? .null).text(.python) + ")"] }
     let members = method.exampleParams?.members ?? []
     let line =
-      call + members.map { Names.snake($0.name) + "=" + PythonTypes.literal($0.value) }.joined(separator: ", ") + ")"
+      call + members.map { Names.snake($0.name) + "=" + $0.value.text(.python) }.joined(separator: ", ") + ")"
     let room = PythonTypes.width - 12
     if line.count <= room { return [line] }
     let rows = members.flatMap { member -> [String] in
-      let text = Names.snake(member.name) + "=" + PythonTypes.pretty(member.value, indent: 4, width: room)
+      let text = Names.snake(member.name) + "=" + member.value.text(.python, indent: 4, width: room)
       return ("    " + text + ",").split(separator: "\n").map(String.init)
     }
     return [call] + rows + [")"]
   }
-}
-
-extension String {
-  /// Without line breaks: an argument's description is one paragraph.
-  fileprivate var flat: String { split(separator: "\n").joined(separator: " ") }
 }

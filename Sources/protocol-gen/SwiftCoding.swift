@@ -1,7 +1,8 @@
 // Swift code for one value: its type, decoding and encoding expressions, and default.
 
 struct SwiftCoding {
-  let types: [String: TypeDefinition]
+  let definition: Definition
+  var types: [String: TypeDefinition] { definition.typesByName }
 
   static func namespace(_ domain: String) -> String { Names.upperCamel(domain) + "Protocol" }
 
@@ -123,19 +124,9 @@ struct SwiftCoding {
 
   // MARK: Literals
 
-  func literal(_ text: String) -> String { "\"" + Self.escaped(text) + "\"" }
-
-  static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
+  func literal(_ text: String) -> String {
+    let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    return "\"\(escaped)\""
   }
 
   /// A default as a Swift expression; nil if the definition language does not allow it.

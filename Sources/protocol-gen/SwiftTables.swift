@@ -1,7 +1,6 @@
 // Swift code for all domains: handler protocols, the table of methods, error kinds.
 
 struct SwiftTables {
-  let coding: SwiftCoding
   let definition: Definition
 
   /// The protocol of a domain's handlers; nil if it has no methods to handle.
@@ -10,10 +9,7 @@ struct SwiftTables {
     guard !methods.isEmpty else { return nil }
     let namespace = SwiftCoding.namespace(domain.name)
     let name = Names.upperCamel(domain.name) + "Handlers"
-    var lines = Lines()
-    lines.add(SwiftTypes.header)
-    for module in imports { lines.add("import \(module)") }
-    lines.add()
+    var lines = Lines(imports: imports)
     lines.add("/// What answers the methods of `\(domain.name)`.")
     lines.block("public protocol \(name): MethodHandlers {") { lines in
       for method in methods {
@@ -89,18 +85,8 @@ struct SwiftTables {
         public let domain: String
         public let shape: MethodShape
         public let since: String
-        /// Besides ``WireProtocol/commonErrors``.
+        /// Besides those that any method may answer.
         public let errors: [ErrorKind]
-        public var isExperimental = false
-        public var isDeprecated = false
-      }
-
-      public struct NotificationInfo: Sendable {
-        public let name: String
-        public let domain: String
-        public let isFromServer: Bool
-        public let coalescing: CoalescingClass?
-        public let since: String
       }
 
       public struct StatePathInfo: Sendable {
@@ -121,21 +107,8 @@ struct SwiftTables {
         for row in packed(names, width: 112) { lines.add(row) }
       }
       lines.add()
-      lines.add("/// Kinds that any method may answer.")
-      lines.block("public static let commonErrors: [ErrorKind] = [", "]") { lines in
-        for row in packed(cases(definition.commonErrors), width: 112) { lines.add(row) }
-      }
-      lines.add()
       lines.block("public static let methods: [MethodInfo] = [", "]") { lines in
         for method in definition.methods { entry(method, &lines) }
-      }
-      lines.add()
-      lines.block("public static let notifications: [NotificationInfo] = [", "]") { lines in
-        for item in definition.notifications {
-          lines.add(
-            "NotificationInfo(name: \"\(item.name)\", domain: \"\(item.domain)\", isFromServer: \(item.direction == .serverToClient), "
-              + "coalescing: \(item.coalescing.map { ".\($0.rawValue)" } ?? "nil"), since: \"\(item.about.since)\"),")
-        }
       }
       lines.add()
       lines.block("public static let statePaths: [StatePathInfo] = [", "]") { lines in
@@ -147,23 +120,13 @@ struct SwiftTables {
     return lines.text
   }
 
-  private func cases(_ kinds: [String]) -> [String] { kinds.map { "." + Names.swiftCase($0) } }
-
   private func entry(_ method: Method, _ lines: inout Lines) {
     lines.block("MethodInfo(", "),") { lines in
       lines.add(
         "name: \"\(method.name)\", domain: \"\(method.domain)\", shape: .\(method.shape.rawValue), "
           + "since: \"\(method.about.since)\",")
-      var parts = cases(method.errors)
-      if parts.isEmpty {
-        parts = ["errors: []"]
-      } else {
-        parts[0] = "errors: [" + parts[0]
-        parts[parts.count - 1] += "]"
-      }
-      if method.about.isExperimental { parts.append("isExperimental: true") }
-      if method.about.deprecated != nil { parts.append("isDeprecated: true") }
-      for row in packed(parts, width: 110) { lines.add(row) }
+      let errors = method.errors.map { "." + Names.swiftCase($0) }.joined(separator: ", ")
+      for row in wrapped("errors: [\(errors)]", width: 110) { lines.add(row) }
     }
   }
 

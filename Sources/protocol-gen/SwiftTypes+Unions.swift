@@ -1,9 +1,10 @@
 // Unions in Swift: an enum with the payload of each variant, and `type` as tag on the wire.
 
 extension SwiftTypes {
-  func union(_ name: String, _ variants: [TypeDefinition.Variant], _ lines: inout Lines) {
-    let isIndirect = indirect.contains(name)
-    lines.block("public \(isIndirect ? "indirect " : "")enum \(name): JSONDecodable, JSONEncodable, Sendable {") {
+  func union(_ type: TypeDefinition, _ variants: [TypeDefinition.Variant], _ lines: inout Lines) {
+    // One that contains itself.
+    let isIndirect = definition.reachable(from: type.contained, \.contained).contains(type.name)
+    lines.block("public \(isIndirect ? "indirect " : "")enum \(type.name): JSONDecodable, JSONEncodable, Sendable {") {
       lines in
       for variant in variants {
         doc(variant.about, nil, &lines)

@@ -7,6 +7,14 @@ struct Lines {
 
   init(indent: Int = 2) { unit = String(repeating: " ", count: indent) }
 
+  /// A Swift file that begins with its imports.
+  init(imports: [String]) {
+    self.init()
+    add(SwiftTypes.header)
+    for module in imports { add("import \(module)") }
+    add()
+  }
+
   var text: String { lines.joined(separator: "\n") + "\n" }
   var indentation: Int { depth * unit.utf8.count }
 
@@ -43,38 +51,36 @@ struct Lines {
   }
 }
 
+/// As many words per line as fit; words are not broken.
+private func filled(_ words: [String], width: Int) -> [String] {
+  var lines: [String] = []
+  for word in words {
+    if let line = lines.last, line.count + 1 + word.count <= width {
+      lines[lines.count - 1] += " " + word
+    } else {
+      lines.append(word)
+    }
+  }
+  return lines
+}
+
 /// Wraps at spaces; existing line breaks stay.
 func wrapped(_ text: String, width: Int) -> [String] {
   text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in
-    var lines: [String] = []
-    var line = ""
-    for word in paragraph.split(separator: " ") {
-      if !line.isEmpty, line.count + 1 + word.count > width {
-        lines.append(line)
-        line = ""
-      }
-      line += (line.isEmpty ? "" : " ") + word
-    }
-    return lines + [line]
+    let lines = filled(paragraph.split(separator: " ").map(String.init), width: width)
+    return lines.isEmpty ? [""] : lines
   }
 }
 
-/// Comma-separated items, as many per line as fit; items are not broken.
+/// Comma-separated items, as many per line as fit.
 func packed(_ items: [String], width: Int) -> [String] {
-  var lines: [String] = []
-  var line = ""
-  for (index, item) in items.enumerated() {
-    let text = item + (index + 1 < items.count ? "," : "")
-    if !line.isEmpty, line.count + 1 + text.count > width {
-      lines.append(line)
-      line = ""
-    }
-    line += (line.isEmpty ? "" : " ") + text
-  }
-  return line.isEmpty ? lines : lines + [line]
+  filled(items.dropLast().map { $0 + "," } + items.suffix(1), width: width)
 }
 
 extension String {
+  /// Without line breaks: a description in one paragraph.
+  var flat: String { split(separator: "\n").joined(separator: " ") }
+
   /// "at least 0" instead of "of at least 0", for a separate note.
   var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
 }

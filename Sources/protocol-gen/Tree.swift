@@ -2,16 +2,15 @@
 
 import JSON
 
-indirect enum Tree: Hashable {
+indirect enum Tree: Hashable, Sendable {
   case null
   case bool(Bool)
-  case integer(Int)
   case number(Double)
   case string(String)
   case array([Tree])
   case object([Member])
 
-  struct Member: Hashable {
+  struct Member: Hashable, Sendable {
     let name: String
     let value: Tree
   }
@@ -20,8 +19,7 @@ indirect enum Tree: Hashable {
     switch value.kind {
     case .null, .absent: self = .null
     case .bool: self = .bool(try value.bool())
-    case .integer: self = .integer(try value.integer())
-    case .real: self = .number(try value.double())
+    case .integer, .real: self = .number(try value.double())
     case .string: self = .string(try value.string())
     case .array:
       self = .array(try (0..<value.count).map { try Tree(value[$0]) })
@@ -38,6 +36,7 @@ indirect enum Tree: Hashable {
     .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
   }
 
+  static func integer(_ value: Int) -> Tree { .number(Double(value)) }
   static func strings(_ list: [String]) -> Tree { .array(list.map { .string($0) }) }
 
   subscript(name: String) -> Tree? {
@@ -49,21 +48,15 @@ indirect enum Tree: Hashable {
   var elements: [Tree] { if case .array(let elements) = self { elements } else { [] } }
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
-  var number: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .number(let value): value
-    default: nil
-    }
-  }
-
+  var number: Double? { if case .number(let value) = self { value } else { nil } }
   /// An integer, also written as `3.0`.
-  var integer: Int? {
-    switch self {
-    case .integer(let value): value
-    case .number(let value): Int(exactly: value)
-    default: nil
-    }
+  var integer: Int? { number.flatMap { Int(exactly: $0) } }
+
+  /// The types referenced by a JSON Schema.
+  var references: [String] {
+    let prefix = "#/components/schemas/"
+    if let target = self["$ref"]?.string, target.hasPrefix(prefix) { return [String(target.dropFirst(prefix.count))] }
+    return members.flatMap(\.value.references) + elements.flatMap(\.references)
   }
 
   /// The kind of value, for messages.
@@ -71,8 +64,7 @@ indirect enum Tree: Hashable {
     switch self {
     case .null: "null"
     case .bool: "boolean"
-    case .integer(let value): "\(value)"
-    case .number(let value): "\(value)"
+    case .number: compact
     case .string(let text): "\"\(text.prefix(64))\""
     case .array: "array"
     case .object: "object"
@@ -87,7 +79,6 @@ extension Tree: JSONEncodable {
     switch self {
     case .null: writer.null()
     case .bool(let flag): writer.value(flag)
-    case .integer(let value): writer.value(value)
     case .number(let value):
       // Whole numbers are written without a fraction: 800, not 800.0.
       if let whole = Int(exactly: value) { writer.value(whole) } else { writer.value(value) }
@@ -110,32 +101,35 @@ extension Tree: JSONEncodable {
     return writer.string
   }
 
-  /// One line with spaces.
-  var line: String {
-    switch self {
-    case .array(let elements): "[" + elements.map(\.line).joined(separator: ", ") + "]"
+  /// With spaces; what fits into `width` columns stays on one line, or else has a line for each element.
+  func text(_ style: TextStyle = .json, indent: Int = 0, width: Int = .max) -> String {
+    func layout(_ open: String, _ close: String, _ parts: (_ indent: Int, _ width: Int) -> [String]) -> String {
+      let line = open + parts(0, .max).joined(separator: ", ") + close
+      if line.utf8.count <= width - indent { return line }
+      let inner = "\n" + String(repeating: " ", count: indent + style.step)
+      return open + inner + parts(indent + style.step, width).joined(separator: "," + inner) + style.end
+        + "\n" + String(repeating: " ", count: indent) + close
+    }
+    return switch self {
+    case .array(let elements):
+      layout("[", "]") { indent, width in elements.map { $0.text(style, indent: indent, width: width) } }
     case .object(let members):
-      "{" + members.map { Tree.string($0.name).compact + ": " + $0.value.line }.joined(separator: ", ") + "}"
-    default: compact
+      layout("{", "}") { indent, width in
+        members.map { Tree.string($0.name).compact + ": " + $0.value.text(style, indent: indent, width: width) }
+      }
+    default: style.words[self] ?? compact
     }
   }
 
-  /// Indented; what fits into `width` columns stays on one line.
-  func pretty(indent: Int = 0, width: Int = 110) -> String {
-    let short = line
-    if short.utf8.count + indent <= width { return short }
-    let inner = String(repeating: " ", count: indent + 2)
-    let outer = String(repeating: " ", count: indent)
-    switch self {
-    case .array(let elements):
-      return "[\n" + elements.map { inner + $0.pretty(indent: indent + 2, width: width) }.joined(separator: ",\n")
-        + "\n" + outer + "]"
-    case .object(let members):
-      return "{\n"
-        + members.map {
-          inner + Tree.string($0.name).compact + ": " + $0.value.pretty(indent: indent + 2, width: width)
-        }.joined(separator: ",\n") + "\n" + outer + "}"
-    default: return short
-    }
+  /// JSON for readers, or the same as a Python expression.
+  struct TextStyle: Sendable {
+    var step = 2
+    /// After the last element, if each has its line.
+    var end = ""
+    var words: [Tree: String] = [:]
+
+    static let json = TextStyle()
+    static let python = TextStyle(
+      step: 4, end: ",", words: [.null: "None", .bool(false): "False", .bool(true): "True"])
   }
 }

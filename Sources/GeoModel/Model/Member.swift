@@ -19,13 +19,17 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
   public static let modifies = MemberTraits(rawValue: 32)
 }
 
-/// A member of objects of one kind.
+/// A member of objects of one kind. A class, since every command walks tables of them: a copy costs one reference count.
 ///
 ///     Member(.kind) { $0.kind }
 ///     Member(.name, { $0.name }, set: { $0.name = $1 })
 ///     Member(.labels, default: [], { $0.portrayal.labels }, set: { $0.portrayal.labels = $1 })
 ///     Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue }
-public struct Member<Object: Entity>: Sendable {
+public final class Member<Object: Entity>: Sendable {
+  typealias Difference = @Sendable (_ old: Object, _ new: Object) -> Bool
+  typealias Condition = @Sendable (Object) -> Bool
+  private typealias Setting = @Sendable (inout Object, MemberValue?, _ path: String) throws(ModelError) -> Bool
+
   /// Nil for a member that never changes and that no command sets.
   let property: Property?
   public let name: String
@@ -33,92 +37,94 @@ public struct Member<Object: Entity>: Sendable {
   public let shape: MemberShape
   private let read: Reading
   /// Compares two states of an object; nil if changes are recorded elsewhere, as for values derived from other objects.
-  let differs: (@Sendable (Object, Object) -> Bool)?
-  private var put: (@Sendable (inout Object, MemberValue?, String) throws(ModelError) -> Bool)?
+  let differs: Difference?
+  private let put: Setting?
   /// Whether documents leave the value out.
-  private var isDefault: @Sendable (Object) -> Bool = { _ in false }
-  private var isPresent: @Sendable (Object) -> Bool = { _ in true }
+  private let isDefault: Condition?
+  /// Whether an object has the member; nil if all have it.
+  private let isPresent: Condition?
 
   private enum Reading: Sendable {
     case own(@Sendable (Object) -> MemberValue)
     case derived(@Sendable (Object, World) -> MemberValue)
   }
 
-  /// Makes a member that never changes, of objects that the protocol describes as JSON.
-  init<V: MemberReadable>(constant name: String, _ get: @escaping @Sendable (Object) -> V) {
-    property = nil
-    self.name = name
-    traits = []
-    shape = V.shape
-    read = .own { get($0).memberValue }
-    differs = nil
-  }
-
   private init(
-    _ property: Property, shape: MemberShape = .whole, differs: (@Sendable (Object, Object) -> Bool)?,
-    _ read: Reading
+    _ property: Property?, name: String, shape: MemberShape, _ read: Reading, differs: Difference? = nil,
+    put: Setting? = nil, isDefault: Condition? = nil, isPresent: Condition? = nil
   ) {
     self.property = property
+    self.name = name
     self.shape = shape
     self.read = read
-    name = property.rawValue
-    traits = Object.collection.traits(of: property)
+    self.put = put
+    self.isDefault = isDefault
+    self.isPresent = isPresent
+    traits = property.map(Object.collection.traits) ?? []
     self.differs = traits.contains(.observed) ? differs : nil
   }
 
+  /// Makes a member that never changes, of objects that the protocol describes as JSON.
+  convenience init<V: MemberReadable>(constant name: String, _ get: @escaping @Sendable (Object) -> V) {
+    self.init(nil, name: name, shape: V.shape, .own { get($0).memberValue })
+  }
+
   /// Makes a member that commands cannot set directly.
-  init<V: MemberReadable>(_ property: Property, _ get: @escaping @Sendable (Object) -> V) {
-    self.init(property, shape: V.shape, differs: { get($0).differs(from: get($1)) }, .own { get($0).memberValue })
+  convenience init<V: MemberReadable>(_ property: Property, _ get: @escaping @Sendable (Object) -> V) {
+    self.init(
+      property, name: property.rawValue, shape: V.shape, .own { get($0).memberValue },
+      differs: { get($0).differs(from: get($1)) })
   }
 
   /// Makes a member that commands can set.
   ///
   /// - Parameter default: the value after `clear`, if that is not null. Documents leave it out.
-  init<V: MemberSettable>(
+  convenience init<V: MemberSettable>(
     _ property: Property, default: V? = nil, _ get: @escaping @Sendable (Object) -> V,
     set: @escaping @Sendable (inout Object, V) -> Void
   ) {
-    self.init(property, get)
     let cleared = `default` ?? V.null
-    put = { (object, value, path) throws(ModelError) in
+    let put: Setting = { (object, value, path) throws(ModelError) in
       guard let new = try value.map({ (value) throws(ModelError) in try V.read(value, at: path) }) ?? cleared else {
         return false
       }
       set(&object, new)
       return true
     }
+    var isDefault: Condition?
     if let `default` { isDefault = { !get($0).differs(from: `default`) } }
+    self.init(
+      property, name: property.rawValue, shape: V.shape, .own { get($0).memberValue },
+      differs: { get($0).differs(from: get($1)) }, put: put, isDefault: isDefault)
   }
 
   /// Makes a member whose value also depends on other objects.
   ///
   /// - Parameter differs: compares the part that depends on the object itself; other changes are recorded elsewhere.
-  init(
-    _ property: Property, differs: @escaping @Sendable (Object, Object) -> Bool,
-    _ get: @escaping @Sendable (Object, World) -> MemberValue
+  convenience init(
+    _ property: Property, differs: @escaping Difference, _ get: @escaping @Sendable (Object, World) -> MemberValue
   ) {
-    self.init(property, differs: differs, .derived(get))
+    self.init(property, name: property.rawValue, shape: .whole, .derived(get), differs: differs)
   }
 
   /// Makes a member that depends only on contents or other objects. Its changes are recorded elsewhere.
-  init(derived property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
-    self.init(property, differs: nil, .derived(get))
+  convenience init(derived property: Property, _ get: @escaping @Sendable (Object, World) -> MemberValue) {
+    self.init(property, name: property.rawValue, shape: .whole, .derived(get))
   }
 
   /// Limits the member to objects that satisfy a condition; others do not have it.
-  func only(where isPresent: @escaping @Sendable (Object) -> Bool) -> Member {
-    var result = self
-    result.isPresent = isPresent
-    return result
+  func only(where isPresent: @escaping Condition) -> Member {
+    Member(
+      property, name: name, shape: shape, read, differs: differs, put: put, isDefault: isDefault, isPresent: isPresent)
   }
 
   var isSettable: Bool { put != nil }
 
-  public func isMember(of object: Object) -> Bool { isPresent(object) }
+  public func isMember(of object: Object) -> Bool { isPresent?(object) ?? true }
 
   /// The value of the member; nil if the object does not have it.
   public func value(of object: Object, in world: World) -> MemberValue? {
-    guard isPresent(object) else { return nil }
+    guard isMember(of: object) else { return nil }
     return switch read {
     case .own(let get): get(object)
     case .derived(let get): get(object, world)
@@ -127,12 +133,14 @@ public struct Member<Object: Entity>: Sendable {
 
   /// The stored value; nil if the object does not have the member, or if the value depends on other objects.
   func ownValue(of object: Object) -> MemberValue? {
-    if isPresent(object), case .own(let get) = read { get(object) } else { nil }
+    if isMember(of: object), case .own(let get) = read { get(object) } else { nil }
   }
 
   /// The value in documents; nil for null and for values that they leave out.
   public func savedValue(of object: Object, in world: World) -> MemberValue? {
-    guard traits.contains(.written), !isDefault(object), let value = value(of: object, in: world) else { return nil }
+    guard traits.contains(.written), isDefault?(object) != true, let value = value(of: object, in: world) else {
+      return nil
+    }
     return value.isNull ? nil : value
   }
 

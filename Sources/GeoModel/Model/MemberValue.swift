@@ -21,7 +21,8 @@ public enum MemberValue: Sendable {
   case bookmarks([Bookmark])
   case envelope(Envelope)
   case fields([Field])
-  case graphics(FeatureStore)
+  /// Indirect: a store has 350 bytes, which every value would take otherwise.
+  indirect case graphics(FeatureStore)
   case labels([LabelDefinition])
   case layerViewStates([(layer: LayerID, state: LayerViewState)])
   case loadStatus(LoadStatus)

@@ -3,7 +3,7 @@
 import Query
 
 /// How given ids change a selection.
-public enum SelectionMode: Hashable, Sendable {
+public enum SelectionMode: String, Hashable, Sendable {
   case replace, add, remove
 
   /// The given ids that are to be selected or deselected, and those selected before that are to be deselected.

@@ -17,10 +17,8 @@ extension World {
     if E.collection == .environments { hasEnvironmentChanged = true }
     _ = self[keyPath: E.registry].modify(id) { $0 = new }
     var hasChanged = false
-    let members = E.members
-    // By index: a line of the table is not copied to compare two states.
-    for index in members.indices where members[index].differs?(old, new) == true {
-      guard let property = members[index].property else { continue }
+    for member in E.members where member.differs?(old, new) == true {
+      guard let property = member.property else { continue }
       record(.changed(new.reference, property), by: origin)
       // A layer in another group inherits another environment.
       if property == .group { hasEnvironmentChanged = true }

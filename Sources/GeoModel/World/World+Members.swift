@@ -47,7 +47,7 @@ extension Entity {
 
   fileprivate func settableMember(_ change: MemberChange) throws(ModelError) -> Member<Self> {
     let wanted: MemberTraits = change.value == nil ? .clearable : .settable
-    guard let member = Self.members.first(where: { Text($0.name) == Text(change.name) && $0.traits.contains(wanted) }),
+    guard let member = Self.members.first(where: { $0.traits.contains(wanted) && Text($0.name) == Text(change.name) }),
       change.value != nil || member.isMember(of: self)
     else {
       let allowed = Self.members.filter { $0.traits.contains(wanted) && $0.isMember(of: self) }

@@ -12,18 +12,8 @@ public struct MethodInfo: Sendable {
   public let domain: String
   public let shape: MethodShape
   public let since: String
-  /// Besides ``WireProtocol/commonErrors``.
+  /// Besides those that any method may answer.
   public let errors: [ErrorKind]
-  public var isExperimental = false
-  public var isDeprecated = false
-}
-
-public struct NotificationInfo: Sendable {
-  public let name: String
-  public let domain: String
-  public let isFromServer: Bool
-  public let coalescing: CoalescingClass?
-  public let since: String
 }
 
 public struct StatePathInfo: Sendable {
@@ -41,13 +31,6 @@ public enum WireProtocol {
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
-  ]
-
-  /// Kinds that any method may answer.
-  public static let commonErrors: [ErrorKind] = [
-    .parseError, .duplicateKey, .tooDeep, .framingError, .messageTooLarge, .tooManyValues, .batchTooLarge,
-    .invalidRequest, .shutDown, .unknownMethod, .invalidParams, .unknownMember, .internalError, .notInitialized,
-    .cancelled, .timedOut, .superseded, .serverBusy, .documentBusy, .cycle, .linkFailed
   ]
 
   public static let methods: [MethodInfo] = [
@@ -639,22 +622,6 @@ public enum WireProtocol {
       name: "viewModel/resolve", domain: "viewModel", shape: .query, since: "0.1.0",
       errors: [.unknownId, .notANode, .sharedObjectMissing]
     ),
-  ]
-
-  public static let notifications: [NotificationInfo] = [
-    NotificationInfo(name: "initialized", domain: "session", isFromServer: false, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "exit", domain: "session", isFromServer: false, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "$/cancelRequest", domain: "session", isFromServer: false, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "$/setTrace", domain: "session", isFromServer: false, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "$/progress", domain: "session", isFromServer: true, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "$/logTrace", domain: "session", isFromServer: true, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "$/logMessage", domain: "session", isFromServer: true, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "location/changed", domain: "location", isFromServer: true, coalescing: .latest, since: "0.1.0"),
-    NotificationInfo(name: "location/statusChanged", domain: "location", isFromServer: true, coalescing: .every, since: "0.1.0"),
-    NotificationInfo(name: "state/changed", domain: "state", isFromServer: true, coalescing: .merge, since: "0.1.0"),
-    NotificationInfo(name: "state/resynced", domain: "state", isFromServer: true, coalescing: .latest, since: "0.1.0"),
-    NotificationInfo(name: "state/snapshotPart", domain: "state", isFromServer: true, coalescing: .every, since: "0.1.0"),
-    NotificationInfo(name: "view/viewpointChanged", domain: "view", isFromServer: true, coalescing: .latest, since: "0.1.0"),
   ]
 
   public static let statePaths: [StatePathInfo] = [

@@ -6,15 +6,13 @@ import GeoProtocol
 package enum EditService: EditHandlers {
   package static func undo(_ params: Undo.Params, in world: inout World) throws -> Undo.Result {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }
-    var names: [String] = []
-    for _ in 0..<params.steps { names.append(try world.undo()) }
+    let names = try (0..<params.steps).map { _ in try world.undo() }
     return .init(revision: world.revision, names: names)
   }
 
   package static func redo(_ params: Redo.Params, in world: inout World) throws -> Redo.Result {
     guard params.steps <= max(1, world.history.redoNames.count) else { throw ModelError.nothingToRedo }
-    var names: [String] = []
-    for _ in 0..<params.steps { names.append(try world.redo()) }
+    let names = try (0..<params.steps).map { _ in try world.redo() }
     return .init(revision: world.revision, names: names)
   }
 

@@ -7,35 +7,32 @@ import WireCoding
 extension LayerService {
   package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
     let content = try Wire.content(params.map, params.scene)
-    if let layer = existing(params.id, params.ifExists, in: content, world) {
-      return .init(layer: layer, revision: world.revision)
-    }
-    let layer = try world.addLayer(
-      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
-      name: params.name, at: Wire.place(params.role, params.group, params.index))
+    let layer =
+      try reused(params.id, params.ifExists, in: content, world)
+      ?? world.addLayer(
+        id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+        name: params.name, at: Wire.position(params.role, params.group, params.index))
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
   package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> AddGroup.Result {
     let content = try Wire.content(params.map, params.scene)
-    if let layer = existing(params.id, params.ifExists, in: content, world) {
-      return .init(layer: layer, revision: world.revision)
-    }
-    let layer = try world.addGroupLayer(
-      id: params.id.map { ID($0) }, to: content, name: params.name,
-      visibilityMode: Wire.visibilityMode(params.visibilityMode),
-      at: Wire.place(params.role, params.group, params.index))
+    let layer =
+      try reused(params.id, params.ifExists, in: content, world)
+      ?? world.addGroupLayer(
+        id: params.id.map { ID($0) }, to: content, name: params.name,
+        visibilityMode: Wire.word(params.visibilityMode, .independent),
+        at: Wire.position(params.role, params.group, params.index))
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
   package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> AddTable.Result {
     let content = try Wire.content(params.map, params.scene)
-    if let layer = existing(params.id, params.ifExists, in: content, world) {
-      return .init(layer: layer, revision: world.revision)
-    }
-    let layer = try world.addLayer(
-      id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
-      name: params.name, asTable: true, at: LayerPosition(index: params.index))
+    let layer =
+      try reused(params.id, params.ifExists, in: content, world)
+      ?? world.addLayer(
+        id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
+        name: params.name, asTable: true, at: LayerPosition(index: params.index))
     return .init(layer: layer.id.rawValue, revision: world.revision)
   }
 
@@ -45,14 +42,14 @@ extension LayerService {
   }
 
   package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
-    try world.moveLayer(ID(params.layer), to: Wire.place(params.role, params.group, params.index))
+    try world.moveLayer(ID(params.layer), to: Wire.position(params.role, params.group, params.index))
     return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
   }
 
   /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.
-  private static func existing(
+  private static func reused(
     _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: World
-  ) -> String? {
-    Handlers.existing(world.layers, id, ifExists).flatMap { $0.container == content ? $0.id.rawValue : nil }
+  ) -> Layer? {
+    existing(world.layers, id, ifExists).flatMap { $0.container == content ? $0 : nil }
   }
 }

@@ -31,15 +31,8 @@ package enum LayerService: LayerHandlers {
   }
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
-    let mode: SelectionMode =
-      switch params.mode {
-      case .replace: .replace
-      case .add: .add
-      case .remove: .remove
-      }
-    let id = LayerID(params.layer)
     let ids = try chosen(params, in: world)
-    let count = try world.selectFeatures(ids, mode, of: id)
+    let count = try world.selectFeatures(ids, Wire.word(params.mode, .replace), of: ID(params.layer))
     return .init(revision: world.revision, selectedCount: count)
   }
 

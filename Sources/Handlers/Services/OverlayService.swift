@@ -106,18 +106,18 @@ package enum OverlayService: OverlayHandlers {
     var batch = FeatureBatch()
     let x = try ColumnReader.numbers(params.x)
     let y = try ColumnReader.numbers(params.y)
-    try equal("y", x.count) { y.count }
+    try equal("y", x.count, y.count)
     let z = try params.z.map(ColumnReader.numbers)
-    try z.map { z in try equal("z", x.count) { z.count } }
+    if let z { try equal("z", x.count, z.count) }
     try batch.setPoints(x: x, y: y, z: z)
     if let given = params.ids {
       let ids = try ColumnReader.ids(given)
-      try equal("ids", x.count) { ids.count }
+      try equal("ids", x.count, ids.count)
       try batch.setIDs(ids)
     }
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
       let values = try ColumnReader.attribute(column, named: name)
-      try equal("attributes/\(jsonPointerEscaped(name))", x.count) { values.count }
+      try equal("attributes/\(jsonPointerEscaped(name))", x.count, values.count)
       try ColumnReader.set(values, named: name, in: &batch)
     }
     let added = try world.addGraphics(batch, to: id)
@@ -139,7 +139,7 @@ package enum OverlayService: OverlayHandlers {
     var columns: [(String, Column)] = []
     for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
       let values = try ColumnReader.attribute(column, named: name)
-      try equal("attributes/\(jsonPointerEscaped(name))", ids.count) { values.count }
+      try equal("attributes/\(jsonPointerEscaped(name))", ids.count, values.count)
       columns.append((name, values))
     }
     let position = try position(params, count: ids.count)
@@ -166,14 +166,13 @@ package enum OverlayService: OverlayHandlers {
       return nil
     }
     let z = try params.z.map(ColumnReader.numbers)
-    try equal("x", count) { x.count }
-    try equal("y", count) { y.count }
-    try z.map { z in try equal("z", count) { z.count } }
+    try equal("x", count, x.count)
+    try equal("y", count, y.count)
+    if let z { try equal("z", count, z.count) }
     return (x, y, z)
   }
 
-  private static func equal(_ column: String, _ expected: Int, _ found: () throws -> Int) throws {
-    let found = try found()
+  private static func equal(_ column: String, _ expected: Int, _ found: Int) throws {
     guard found == expected else { throw ModelError.columnLengths(expected: expected, found: found, column: column) }
   }
 
@@ -187,13 +186,8 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
-    let mode: SelectionMode =
-      switch params.mode {
-      case .replace: .replace
-      case .add: .add
-      case .remove: .remove
-      }
-    let count = try world.selectGraphics(try ColumnReader.ids(params.ids), mode, of: ID(params.overlay))
+    let count = try world.selectGraphics(
+      try ColumnReader.ids(params.ids), Wire.word(params.mode, .replace), of: ID(params.overlay))
     return .init(revision: world.revision, selectedCount: count)
   }
 }

@@ -32,7 +32,7 @@ package enum SceneService: SceneHandlers {
   package static func elevationSource(_ path: String, _ worker: Worker) throws -> any ElevationSource {
     try worker.checkCancelled()
     return RasterSource(
-      try ElevationRaster(worker.readers, path: path, policy: worker.files.policy) { worker.isCancelled })
+      raster: try ElevationRaster(worker.readers, path: path, policy: worker.files.policy) { worker.isCancelled })
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
@@ -149,18 +149,10 @@ package enum SceneService: SceneHandlers {
 /// Adapts a raster file to the model's protocol.
 private struct RasterSource: ElevationSource {
   let raster: ElevationRaster
-  let path: String
-  let reference: SpatialReference
-  let extent: Envelope
-  let resolution: Double
-
-  init(_ raster: ElevationRaster) {
-    self.raster = raster
-    path = raster.description.path
-    reference = raster.description.spatialReference ?? .wgs84
-    extent = raster.description.extent
-    resolution = raster.description.transform.resolution.x
-  }
+  var path: String { raster.description.path }
+  var reference: SpatialReference { raster.description.spatialReference ?? .wgs84 }
+  var extent: Envelope { raster.description.extent }
+  var resolution: Double { raster.description.transform.resolution.x }
 
   func sample(
     _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool

@@ -41,7 +41,7 @@ package enum ViewService: ViewHandlers {
   package static func getViewpoint(_ params: GetViewpoint.Params, in world: World) throws -> GetViewpoint.Result {
     let view = try world.views.require(ID(params.view))
     let viewpoint = try view.viewpoint(
-      as: Wire.kind(params.kind), in: try world.canonical(params.spatialReference), world.transformer)
+      as: Wire.word(params.kind, .centerAndScale), in: try world.canonical(params.spatialReference), world.transformer)
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
   }
 
@@ -70,7 +70,7 @@ package enum ViewService: ViewHandlers {
     _ params: ObserveViewpoint.Params, on client: any HandlerClient
   ) throws -> ObserveViewpoint.Result {
     let view = try client.world.views.require(ID(params.view))
-    let kinds = params.kinds.map(Wire.kind)
+    let kinds = params.kinds.map { Wire.word($0, Viewpoint.Kind.centerAndScale) }
     let id = client.subscribers.makeID()
     client.subscribers.add(
       ViewpointSubscriber(
@@ -175,7 +175,7 @@ package enum ViewService: ViewHandlers {
     let id = ViewID(params.view)
     try world.updateLocationDisplay(
       of: id, source: params.source.map { ID($0) },
-      autoPanMode: params.autoPanMode.map { $0 == .off ? .off : .recenter },
+      autoPanMode: params.autoPanMode.map { Wire.word($0, .off) },
       wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
       clear: params.clear ?? [])
     return .init(

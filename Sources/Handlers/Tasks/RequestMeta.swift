@@ -6,59 +6,38 @@ import JSON
 import JSONRPC
 import StateTree
 
-/// `meta` of a request's params.
-package struct RequestMeta {
-  package var origin: String?
-  package var ifRevision: Int?
-  package var step: String?
-  package var task: SessionProtocol.TaskOptions?
-
-  /// Most requests have none; then this costs one look-up.
-  package init(_ params: JSONValue) throws(JSONError) {
+extension SessionProtocol.Meta {
+  /// `meta` of a request's params. Most requests have none; then this costs one look-up.
+  package init(of params: JSONValue) throws(JSONError) {
     let meta = params["meta"]
-    guard meta.isPresent else { return }
-    try meta.requireObject()
-    let wire = try SessionProtocol.Meta(from: meta)
-    origin = wire.origin
-    ifRevision = wire.ifRevision
-    step = wire.step
-    task = wire.task
+    if meta.isPresent { try self.init(from: meta) } else { self.init() }
   }
 }
 
 /// The object that a method's params name first, for `meta.ifRevision`; nil for the world. A binding stands for what it leads into.
 package func objectNamed(by method: String, in params: JSONValue, of world: World) -> ObjectReference? {
   func find(_ id: JSONValue) -> ObjectReference? { (try? id.string()).flatMap { world.find($0) } }
-  switch method.prefix(while: { $0 != "/" }) {
+  let domain = method.prefix { $0 != "/" }
+  switch domain {
   case "environment": return find(params["node"])
   case "state": return (try? params["path"].string()).flatMap { ModelPath(pointer: $0)?.object }
   case "binding":
     if let path = find(params["binding"]).flatMap({ world.bindings[ID($0.id)]?.path }) { return path.object }
   default: break
   }
-  let target: (Collection, JSONValue)? =
-    switch method.prefix(while: { $0 != "/" }) {
-    case "source": (.sources, params["source"])
-    case "map": (.maps, params["map"])
+  let nouns =
+    switch domain {
     // A layer is added to a map or a scene, which may be loaded as a whole, too.
-    case "layer", "bookmark":
-      if params["layer"].isPresent {
-        (.layers, params["layer"])
-      } else if params["map"].isPresent {
-        (.maps, params["map"])
-      } else {
-        (.scenes, params["scene"])
-      }
-    case "scene": (.scenes, params["scene"])
-    case "view": (.views, params["view"])
+    case "layer", "bookmark": ["layer", "map", "scene"]
     // An overlay is created on a view.
-    case "overlay": params["overlay"].isPresent ? (.overlays, params["overlay"]) : (.views, params["view"])
-    case "feature": params["layer"].isPresent ? (.layers, params["layer"]) : (.overlays, params["overlay"])
-    case "viewModel": (.viewModels, params["viewModel"])
-    case "binding": params["link"].isPresent ? (.links, params["link"]) : (.bindings, params["binding"])
-    case "location": (.locationSources, params["locationSource"])
-    default: nil
+    case "overlay": ["overlay", "view"]
+    case "feature": ["layer", "overlay"]
+    case "binding": ["link", "binding"]
+    case "location": ["locationSource"]
+    default: [String(domain)]
     }
-  guard let (collection, value) = target, let id = try? value.string() else { return nil }
+  guard let noun = nouns.first(where: { params.member($0).isPresent }), let id = try? params.member(noun).string(),
+    let collection = Collection.allCases.first(where: { $0.noun == noun })
+  else { return nil }
   return ObjectReference(collection, id)
 }

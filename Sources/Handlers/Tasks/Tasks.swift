@@ -1,6 +1,7 @@
 // The tasks of a session: what runs, for whom, and what replaces or ends it.
 
 import GeoModel
+import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
@@ -63,7 +64,7 @@ package final class RunningTask {
 package struct TaskRequest {
   package let method: String
   package let params: JSONValue
-  package let meta: RequestMeta
+  package let meta: SessionProtocol.Meta
   package let scope: ObjectReference?
   package let key: TaskKey?
   /// Revision of the object that it names: a request about an object that has changed since is another one. Nil without a key.
@@ -75,7 +76,7 @@ package struct TaskRequest {
     method = call.method
     params = call.params
     document = call.document
-    meta = try RequestMeta(params)
+    meta = try SessionProtocol.Meta(of: params)
     scope = try meta.task?.scope.map { (id) throws -> ObjectReference in
       guard let object = world.find(id) else {
         throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)

@@ -85,7 +85,7 @@ struct TraceLines: Sendable {
   private func writeSent(_ text: [UInt8], _ isLate: Bool, to writer: inout JSONWriter) {
     let isReadable = text.count <= Self.readable || text.withUnsafeBytes { $0.holds("$") }
     let document = isReadable ? try? JSONDocument(text) : nil
-    if let document, document.read(Self.isTalk) {
+    if let document, document.read(Self.isLogOrProgress) {
       writer.key("note")
       return text.withUnsafeBytes { writer.raw($0) }
     }
@@ -202,7 +202,7 @@ struct TraceLines: Sendable {
   private static func hasName(_ text: UnsafeBufferPointer<UInt8>) -> Bool { UnsafeRawBufferPointer(text).holds("${") }
 
   /// Whether it is a log message, or depends on time.
-  private static func isTalk(_ message: JSONValue) -> Bool {
+  private static func isLogOrProgress(_ message: JSONValue) -> Bool {
     switch try? message["method"].string() {
     case "$/logMessage", "$/logTrace", "$/progress": true
     default: false

@@ -146,6 +146,11 @@ public struct FeatureBatch: Sendable {
     geometry = GeometryColumn(x: x, y: y, z: z ?? [])
   }
 
+  public mutating func setGeometries(_ geometries: [Geometry?]) throws(StoreError) {
+    try adopt(geometries.count)
+    for (row, value) in geometries.enumerated() { geometry.set(value, at: row) }
+  }
+
   public mutating func setIDs(_ values: [Int]) throws(StoreError) {
     try adopt(values.count)
     ids = values.map { $0 == -1 ? .min : $0 }

@@ -12,18 +12,8 @@ public struct MethodInfo: Sendable {
   public let domain: String
   public let shape: MethodShape
   public let since: String
-  /// Besides ``WireProtocol/commonErrors``.
+  /// Besides those that any method may answer.
   public let errors: [ErrorKind]
-  public var isExperimental = false
-  public var isDeprecated = false
-}
-
-public struct NotificationInfo: Sendable {
-  public let name: String
-  public let domain: String
-  public let isFromServer: Bool
-  public let coalescing: CoalescingClass?
-  public let since: String
 }
 
 public struct StatePathInfo: Sendable {
@@ -42,11 +32,6 @@ public enum WireProtocol {
     "session", "sample"
   ]
 
-  /// Kinds that any method may answer.
-  public static let commonErrors: [ErrorKind] = [
-    .invalidParams, .internalError
-  ]
-
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "shutdown", domain: "session", shape: .lifecycle, since: "0.1.0",
@@ -62,7 +47,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "sample/run", domain: "sample", shape: .process, since: "0.1.0",
-      errors: [], isDeprecated: true
+      errors: []
     ),
     MethodInfo(
       name: "sample/work", domain: "sample", shape: .task, since: "0.1.0",
@@ -70,13 +55,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "sample/echo", domain: "sample", shape: .session, since: "0.1.0",
-      errors: [], isExperimental: true
+      errors: []
     ),
-  ]
-
-  public static let notifications: [NotificationInfo] = [
-    NotificationInfo(name: "$/cancelRequest", domain: "session", isFromServer: false, coalescing: nil, since: "0.1.0"),
-    NotificationInfo(name: "sample/made", domain: "sample", isFromServer: true, coalescing: .keyed, since: "0.1.0"),
   ]
 
   public static let statePaths: [StatePathInfo] = [

@@ -5,50 +5,79 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{\#
-"openrpc":"1.3.2",\#
-"info":{\#
-"title":"geomodel-server",\#
-"version":"0.2",\#
-"description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.",\#
-"x-hash":"e4a44a07bbd65dc4"\#
-},\#
-"methods":[\#
-{"name":"shutdown","summary":"Ends it.","description":"Ends it.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{"type":"object","properties":{}}},"examples":[{"name":"example","params":[{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
-{"name":"sample/make","summary":"Makes a thing.","description":"Makes a thing. It is then there.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"thing","description":"What to make.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}},{"name":"copies","description":"How many.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleMakeResult","schema":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"The thing's."},"note":{"type":"string","description":"A remark."}}}},"errors":[{"code":-31001,"message":"No such object.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"thing","value":{"serial":1}},{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{"id":"a"}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"sample/find","summary":"Finds one.","description":"Finds one.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"id","description":"Which.","required":false,"schema":{"$ref":"#/components/schemas/Id"}},{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Thing","schema":{"$ref":"#/components/schemas/Thing"}},"examples":[{"name":"example","params":[{"name":"id","value":"a"}],"result":{"name":"result","value":{"serial":1}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"sample/run","summary":"Runs until it ends.","description":"Runs until it ends.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Status","schema":{"$ref":"#/components/schemas/Status"}},"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"type":"idle"}}}],"deprecated":true,"x-shape":"process","x-since":"0.1.0"},\#
-{"name":"sample/work","summary":"Works.","description":"Works.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleWorkResult","schema":{"type":"object","properties":{}}},"examples":[{"name":"example","params":[],"result":{"name":"result","value":{}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"sample/echo","summary":"Gives back.","description":"Gives back.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleEchoResult","schema":{}},"examples":[{"name":"example","params":[{"name":"a","value":1}],"result":{"name":"result","value":{"a":1}}}],"x-shape":"session","x-since":"0.1.0","x-experimental":true}\#
-],\#
-"components":{\#
-"schemas":{\#
-"Meta":{"title":"Meta","description":"Control fields.","type":"object","properties":{"origin":{"type":"string","maxLength":8,"description":"Who asks."}},"examples":[{"origin":"me"}],"x-since":"0.1.0","x-domain":"session"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e4a44a07bbd65dc4"},\#
+"methods":[{"name":"shutdown","summary":"Ends it.","description":"Ends it.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{"type":"object","properties":{}}},\#
+"examples":[{"name":"example","params":[{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+{"name":"sample/make","summary":"Makes a thing.","description":"Makes a thing. It is then there.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"thing","description":"What to make.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}},\#
+{"name":"copies","description":"How many.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleMakeResult","schema":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"The thing's."},\#
+"note":{"type":"string","description":"A remark."}}}},\#
+"errors":[{"code":-31001,"message":"No such object.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"thing","value":{"serial":1}},\#
+{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{"id":"a"}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"sample/find","summary":"Finds one.","description":"Finds one.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"id","description":"Which.","required":false,"schema":{"$ref":"#/components/schemas/Id"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Thing","schema":{"$ref":"#/components/schemas/Thing"}},\#
+"examples":[{"name":"example","params":[{"name":"id","value":"a"}],"result":{"name":"result","value":{"serial":1}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"sample/run","summary":"Runs until it ends.","description":"Runs until it ends.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Status","schema":{"$ref":"#/components/schemas/Status"}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"type":"idle"}}}],"deprecated":true,"x-shape":"process","x-since":"0.1.0"},\#
+{"name":"sample/work","summary":"Works.","description":"Works.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleWorkResult","schema":{"type":"object","properties":{}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"sample/echo","summary":"Gives back.","description":"Gives back.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleEchoResult","schema":{}},\#
+"examples":[{"name":"example","params":[{"name":"a","value":1}],"result":{"name":"result","value":{"a":1}}}],"x-shape":"session","x-since":"0.1.0","x-experimental":true}],"components":{"schemas":{"Meta":{"title":"Meta","description":"Control fields.","type":"object","properties":{"origin":{"type":"string","maxLength":8,"description":"Who asks."}},\#
+"examples":[{"origin":"me"}],"x-since":"0.1.0","x-domain":"session"},\#
 "Id":{"title":"Id","description":"An id.","type":"string","pattern":"^[a-z]{1,4}$","examples":["a"],"x-since":"0.1.0","x-domain":"sample"},\#
 "Title":{"title":"Title","description":"What people read.","type":"string","minLength":1,"maxLength":8,"examples":["A"],"x-since":"0.1.0","x-domain":"sample"},\#
 "Serial":{"title":"Serial","description":"A number of its own.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"sample"},\#
 "Scale":{"title":"Scale","description":"A scale.","type":"number","exclusiveMinimum":0,"examples":[1000],"x-unit":"denominator","x-since":"0.1.0","x-domain":"sample"},\#
-"Mode":{"title":"Mode","description":"How.","type":"string","enum":["off","default","Upper-case"],"x-enum-descriptions":{"off":"Not at all.","default":"A keyword of Swift.","Upper-case":"As others spell it."},"examples":["off"],"x-since":"0.1.0","x-domain":"sample"},\#
-"Shape":{"title":"Shape","description":"Left to the handler.","type":"object","required":["type"],"properties":{"at":{"type":"array"}},"examples":[{"type":"A","at":[]}],"x-since":"0.1.0","x-domain":"sample"},\#
-"Thing":{"title":"Thing","description":"All kinds of members.","type":"object","required":["serial"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"Its id."},"serial":{"$ref":"#/components/schemas/Serial","description":"Its number."},"width":{"type":"number","minimum":1,"maximum":16384,"description":"How wide.","default":800,"x-unit":"device-independent pixel"},"step":{"type":"integer","maximum":9,"exclusiveMinimum":0,"description":"How far.","default":2},"title":{"$ref":"#/components/schemas/Title","description":"Its title.","default":"thing"},"isOpen":{"type":"boolean","description":"Whether it is.","default":true},"mode":{"$ref":"#/components/schemas/Mode","description":"How.","default":"default"},"modes":{"type":"array","items":{"$ref":"#/components/schemas/Mode"},"minItems":1,"maxItems":2,"description":"Several.","default":["off"]},"status":{"$ref":"#/components/schemas/Status","description":"How it is.","default":{"type":"idle"}},"scale":{"$ref":"#/components/schemas/Scale","description":"Its scale."},"numbers":{"type":"array","items":{"type":"number"},"description":"Many."},"rows":{"type":"array","items":{"type":"array","items":{"type":"number"}},"maxItems":3,"description":"Many of many."},"tags":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Title"},"description":"By name.","default":{},"x-coalescing":"merge"},"shapes":{"type":"array","items":{"$ref":"#/components/schemas/Shape"},"description":"Geometries.","x-experimental":true},"parts":{"type":"array","items":{"$ref":"#/components/schemas/Thing"},"description":"Things of a thing.","deprecated":true},"anything":{"description":"Whatever.","examples":[[1,null]]}},"examples":[{"serial":7,"mode":"off","tags":{"a":"b"}}],"x-since":"0.2.0","x-domain":"sample"},\#
-"Status":{"title":"Status","description":"How it is.","oneOf":[{"type":"object","description":"It does nothing.","required":["type"],"properties":{"type":{"const":"idle"}}},{"type":"object","description":"It did not work.","required":["type","reason"],"properties":{"type":{"const":"failed"},"reason":{"$ref":"#/components/schemas/Title","description":"Why."}}},{"type":"object","description":"For something.","required":["type"],"properties":{"type":{"const":"waiting"},"cause":{"$ref":"#/components/schemas/Status","description":"For what."}}},{"type":"object","description":"It has worked.","required":["type","count"],"properties":{"type":{"const":"done"},"count":{"type":"integer","minimum":0,"description":"How often."},"note":{"type":"string","description":"A remark."}}}],"examples":[{"type":"done","count":3}],"x-since":"0.1.0","x-domain":"sample"},\#
-"Candidate":{"title":"Candidate","description":"What might have been meant.","type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"Its id."}},"examples":[{"id":"a"}],"x-since":"0.1.0","x-domain":"errors"}\#
-},\#
-"errors":{\#
-"invalidParams":{"code":-32602,"message":"The params are not what the method takes.","data":{"kind":"invalidParams","path":"/params/id","expected":"string"},"x-since":"0.1.0"},\#
-"internalError":{"code":-32603,"message":"The server's fault.","data":{"kind":"internalError"},"x-since":"0.1.0"},\#
-"unknownId":{"code":-31001,"message":"No such object.","data":{"kind":"unknownId","path":"/params/thing","candidates":[{"id":"a"}]},"x-data":{"type":"object","properties":{"candidates":{"type":"array","items":{"$ref":"#/components/schemas/Candidate"},"description":"Similar ids."}}},"x-since":"0.1.0"}\#
-}\#
-},\#
-"x-commonErrors":[\#
-"invalidParams",\#
-"internalError"\#
-],\#
-"x-notifications":[\#
-{"name":"$/cancelRequest","description":"Cancels.","direction":"clientToServer","paramStructure":"by-name","params":[{"name":"id","description":"Whose.","required":true,"schema":{}}],"example":{"id":7},"x-since":"0.1.0"},\#
-{"name":"sample/made","description":"One was made.","direction":"serverToClient","coalescing":"keyed","paramStructure":"by-name","params":[{"name":"thing","description":"It.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}}],"example":{"thing":{"serial":1}},"x-since":"0.1.0"}\#
-],\#
-"x-state":[{"path":"/things/*","description":"A thing.","schema":{"$ref":"#/components/schemas/Thing"},"coalescing":"every"}]\#
-}
+"Mode":{"title":"Mode","description":"How.","type":"string","enum":["off","default","Upper-case"],"x-enum-descriptions":{"off":"Not at all.","default":"A keyword of Swift.","Upper-case":"As others spell it."},\#
+"examples":["off"],"x-since":"0.1.0","x-domain":"sample"},\#
+"Shape":{"title":"Shape","description":"Left to the handler.","type":"object","required":["type"],"properties":{"at":{"type":"array"}},\#
+"examples":[{"type":"A","at":[]}],"x-since":"0.1.0","x-domain":"sample"},\#
+"Thing":{"title":"Thing","description":"All kinds of members.","type":"object","required":["serial"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"Its id."},\#
+"serial":{"$ref":"#/components/schemas/Serial","description":"Its number."},\#
+"width":{"type":"number","minimum":1,"maximum":16384,"description":"How wide.","default":800,"x-unit":"device-independent pixel"},\#
+"step":{"type":"integer","maximum":9,"exclusiveMinimum":0,"description":"How far.","default":2},\#
+"title":{"$ref":"#/components/schemas/Title","description":"Its title.","default":"thing"},\#
+"isOpen":{"type":"boolean","description":"Whether it is.","default":true},\#
+"mode":{"$ref":"#/components/schemas/Mode","description":"How.","default":"default"},\#
+"modes":{"type":"array","items":{"$ref":"#/components/schemas/Mode"},\#
+"minItems":1,"maxItems":2,"description":"Several.","default":["off"]},\#
+"status":{"$ref":"#/components/schemas/Status","description":"How it is.","default":{"type":"idle"}},\#
+"scale":{"$ref":"#/components/schemas/Scale","description":"Its scale."},\#
+"numbers":{"type":"array","items":{"type":"number"},\#
+"description":"Many."},\#
+"rows":{"type":"array","items":{"type":"array","items":{"type":"number"}},\#
+"maxItems":3,"description":"Many of many."},\#
+"tags":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Title"},\#
+"description":"By name.","default":{},\#
+"x-coalescing":"merge"},\#
+"shapes":{"type":"array","items":{"$ref":"#/components/schemas/Shape"},\#
+"description":"Geometries.","x-experimental":true},\#
+"parts":{"type":"array","items":{"$ref":"#/components/schemas/Thing"},\#
+"description":"Things of a thing.","deprecated":true},\#
+"anything":{"description":"Whatever.","examples":[[1,null]]}},\#
+"examples":[{"serial":7,"mode":"off","tags":{"a":"b"}}],"x-since":"0.2.0","x-domain":"sample"},\#
+"Status":{"title":"Status","description":"How it is.","oneOf":[{"type":"object","description":"It does nothing.","required":["type"],"properties":{"type":{"const":"idle"}}},\#
+{"type":"object","description":"It did not work.","required":["type","reason"],"properties":{"type":{"const":"failed"},\#
+"reason":{"$ref":"#/components/schemas/Title","description":"Why."}}},\#
+{"type":"object","description":"For something.","required":["type"],"properties":{"type":{"const":"waiting"},\#
+"cause":{"$ref":"#/components/schemas/Status","description":"For what."}}},\#
+{"type":"object","description":"It has worked.","required":["type","count"],"properties":{"type":{"const":"done"},\#
+"count":{"type":"integer","minimum":0,"description":"How often."},\#
+"note":{"type":"string","description":"A remark."}}}],"examples":[{"type":"done","count":3}],"x-since":"0.1.0","x-domain":"sample"},\#
+"Candidate":{"title":"Candidate","description":"What might have been meant.","type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/Id","description":"Its id."}},\#
+"examples":[{"id":"a"}],"x-since":"0.1.0","x-domain":"errors"}},\#
+"errors":{"invalidParams":{"code":-32602,"message":"The params are not what the method takes.","data":{"kind":"invalidParams","path":"/params/id","expected":"string"},\#
+"x-since":"0.1.0"},\#
+"internalError":{"code":-32603,"message":"The server's fault.","data":{"kind":"internalError"},\#
+"x-since":"0.1.0"},\#
+"unknownId":{"code":-31001,"message":"No such object.","data":{"kind":"unknownId","path":"/params/thing","candidates":[{"id":"a"}]},\#
+"x-data":{"type":"object","properties":{"candidates":{"type":"array","items":{"$ref":"#/components/schemas/Candidate"},\#
+"description":"Similar ids."}}},\#
+"x-since":"0.1.0"}}},\#
+"x-commonErrors":["invalidParams","internalError"],"x-notifications":[{"name":"$/cancelRequest","description":"Cancels.","direction":"clientToServer","paramStructure":"by-name","params":[{"name":"id","description":"Whose.","required":true,"schema":{}}],"example":{"id":7},\#
+"x-since":"0.1.0"},\#
+{"name":"sample/made","description":"One was made.","direction":"serverToClient","coalescing":"keyed","paramStructure":"by-name","params":[{"name":"thing","description":"It.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}}],"example":{"thing":{"serial":1}},\#
+"x-since":"0.1.0"}],"x-state":[{"path":"/things/*","description":"A thing.","schema":{"$ref":"#/components/schemas/Thing"},\#
+"coalescing":"every"}]}
 """#
 }

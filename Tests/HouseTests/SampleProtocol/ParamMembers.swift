@@ -12,7 +12,7 @@ package enum ParamMembers {
     "sample/work": params([]),
   ]
 
-  /// With what stands beside the params of any method; `workDoneToken` is of LSP's libraries.
+  /// With the members that any params may have; `workDoneToken` is of LSP's libraries.
   private static func params(_ members: [ParamShape.Member]) -> ParamShape {
     .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
