@@ -178,7 +178,6 @@ public struct JSONWriter: ~Copyable {
 
   public mutating func value(_ integer: Int64) {
     separate()
-    reserve(20)
     if integer < 0 { append(byte: UInt8(ascii: "-")) }
     append(decimal: integer.magnitude)
   }
