@@ -22,11 +22,10 @@ final class ReaderFiles: @unchecked Sendable {
   /// The fraction in 0...1 at the end of reading the main file; the rest is features.
   var readShare = 0.0
 
-  /// Owns the descriptors. GDAL finds these files until another request brings its own.
-  init?(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
-    guard let main = job.names.first, job.names.count == descriptors.count else { return nil }
+  /// Owns the descriptors, one a name; none for a database. GDAL finds these files until another request brings its own.
+  init(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
     folder = job.folder
-    self.main = Text(main)
+    main = Text(job.names.first ?? "")
     self.progress = progress
     self.descriptors = Dictionary(zip(job.names.map { Text($0) }, descriptors)) { first, _ in first }
     identities = Dictionary(
@@ -34,6 +33,8 @@ final class ReaderFiles: @unchecked Sendable {
     ) { first, _ in first }
     Self.shared.withLock { $0 = self }
   }
+
+  deinit { for descriptor in descriptors.values { close(descriptor) } }
 
   static var current: ReaderFiles? { shared.withLock { $0 } }
 

@@ -5,7 +5,7 @@ import JSON
 import Platform
 import Reading
 
-/// A process that reads foreign files and nothing else. It ends with its channel.
+/// A process that reads foreign files and nothing else, one source after the other. It ends with its channel.
 public enum ReaderProcess {
   /// Serves requests at a descriptor until the other end is gone.
   ///
@@ -22,21 +22,19 @@ public enum ReaderProcess {
       while true {
         let message = try channel.receive()
         let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
-        switch (request, server) {
-        case (.describe(let job), nil), (.readFeatures(let job, _), nil), (.openRaster(let job), nil):
-          protections |= restrict(job, message.files)
-          try reply(.ready(protections), channel)
-          startThread {
-            channel.awaitEnd()
-            _exit(0)
+        if let job = request.job {
+          if server == nil {
+            protections |= restrict(job, message.files)
+            try reply(.ready(protections), channel)
+            startThread {
+              channel.awaitEnd()
+              _exit(0)
+            }
           }
-          let files = job.database == nil ? message.takeFiles() : []
-          guard let opened = ReaderServer(job, files, channel) else { _exit(1) }
-          server = opened
-          try opened.answer(request)
-        case (_, let server?): try server.answer(request)
-        default: _exit(1)
+          server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
         }
+        guard let server else { _exit(1) }
+        try server.answer(request)
       }
     } catch {
       _exit(0)
@@ -86,15 +84,9 @@ private final class ReaderServer {
   /// Blocks that were sent and not taken yet: bounds what lies in shared memory.
   private var unread = 0
 
-  init?(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel) {
-    var job = job
-    if job.database != nil { job.names = job.names.isEmpty ? ["database"] : job.names }
-    let usable = job.database == nil ? descriptors : job.names.map { _ in CInt(-1) }
-    guard
-      let files = ReaderFiles(job, usable, progress: { try? ReaderProcess.reply(.progress($0), channel) })
-    else { return nil }
+  init(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel) {
     self.job = job
-    self.files = files
+    files = ReaderFiles(job, descriptors) { try? ReaderProcess.reply(.progress($0), channel) }
     self.channel = channel
   }
 
@@ -110,7 +102,7 @@ private final class ReaderServer {
       case .readWindow(let window): try read(window)
       case .taken: return
       }
-      try send(.done)
+      try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {
       try send(.failed(error))
     }

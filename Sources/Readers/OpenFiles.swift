@@ -61,6 +61,11 @@ final class OpenFiles {
 
   deinit { for descriptor in descriptors { close(descriptor) } }
 
+  typealias Key = [String: FileIdentity]
+
+  /// What tells these files, in this state, from others; nil for bytes and databases in use.
+  var key: Key? { identities.isEmpty ? nil : identities }
+
   /// Whether a file has changed, or another one has its name.
   var haveChanged: Bool { identities.contains { FileIdentity(path: $0.key) != $0.value } }
 

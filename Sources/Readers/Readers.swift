@@ -19,6 +19,12 @@ public final class Readers: Sendable {
   private let arguments: [String]
   /// A process that has loaded its libraries and waits for work.
   private let reserve = Mutex<ReaderHandle?>(nil)
+  /// Readers that have done their work, for more of the same files: a source is opened, then its layers are loaded. Never for
+  /// others, which a hostile file could then pretend to be.
+  private let idle = Mutex<[(files: OpenFiles.Key, reader: ReaderHandle)]>([])
+  private static let idleLimit = 2
+  /// A reader that has grown beyond this is not kept.
+  private static let idleBytes = 192 << 20
   private let protections = Mutex<UInt32?>(nil)
   /// Readers that hold rasters open, the one used last at the end.
   private let kept = Mutex<[ReaderHandle]>([])
@@ -32,7 +38,10 @@ public final class Readers: Sendable {
     arguments = ["--reader", String(memory)]
   }
 
-  deinit { reserve.withLock { $0?.end() } }
+  deinit {
+    reserve.withLock { $0?.end() }
+    idle.withLock { idle in for entry in idle { entry.reader.end() } }
+  }
 
   /// What confined the last reader that began to work; nil before the first.
   public var confinement: [ReaderConfinement]? {
@@ -121,21 +130,19 @@ public final class Readers: Sendable {
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isCancelled: () -> Bool,
     body: (ReaderReply, Message) throws(ReadError) -> Bool
   ) throws(ReadError) {
-    var hasBegun = false
-    func attempt() throws(ReadError) {
-      let work = try begin(request, files, path)
-      defer {
-        hasBegun = work.hasBegun
-        work.end()
-      }
-      try work.finish(isCancelled: isCancelled, body)
-    }
     do throws(ReadError) {
-      do throws(ReadError) { try attempt() } catch {
-        // The one in reserve may have been killed while it waited.
-        guard case .readerFailed = error, !hasBegun else { throw error }
-        try attempt()
+      var work = try begin(request, files, path)
+      do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
+        work.end()
+        // It may have been killed while it waited.
+        guard case .readerFailed = error, !work.hasBegun else { throw error }
+        work = try begin(request, files, path)
+        do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
+          work.end()
+          throw error
+        }
       }
+      putAside(work, files)
     } catch {
       // To GDAL, a file that is written meanwhile looks broken.
       if error != .cancelled, files.haveChanged { throw .changedWhileRead(path: path) }
@@ -144,11 +151,24 @@ public final class Readers: Sendable {
     if files.haveChanged { throw .changedWhileRead(path: path) }
   }
 
+  /// Keeps the reader for more of the same files, or ends it.
+  private func putAside(_ work: ReaderWork, _ files: OpenFiles) {
+    guard let key = files.key, work.residentBytes <= Self.idleBytes else { return work.end() }
+    let oldest = idle.withLock { idle in
+      idle.append((key, work.reader))
+      return idle.count > Self.idleLimit ? idle.removeFirst().reader : nil
+    }
+    oldest?.end()
+  }
+
   /// Sends the first request to a reader, and makes another ready for the next.
   func begin(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String
   ) throws(ReadError) -> ReaderWork {
-    let ready = reserve.withLock { reserve in
+    let known = idle.withLock { idle in
+      idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
+    }
+    let ready = known ?? reserve.withLock { reserve in
       defer { reserve = ReaderHandle(executable, arguments) }
       return reserve
     }
@@ -158,7 +178,8 @@ public final class Readers: Sendable {
     let work = ReaderWork(reader, path) { [weak self] held in
       self?.protections.withLock { $0 = held }
     }
-    do throws(ChannelError) { try reader.send(request, files: files.descriptors) } catch { throw work.failure() }
+    // Where it is gone, receiving says so.
+    try? reader.send(request, files: files.descriptors)
     return work
   }
 }
@@ -193,12 +214,16 @@ final class ReaderWork: Sendable {
   private let noteProtections: @Sendable (UInt32) -> Void
   /// Whether it has replied to the request, the driver that recognized the file, and GDAL's last messages.
   private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
+  private let memory = Atomic(0)
 
   init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
     self.reader = reader
     self.path = path
     self.noteProtections = noteProtections
   }
+
+  /// The reader's resident memory when it was done.
+  var residentBytes: Int { memory.load(ordering: .relaxed) }
 
   /// Whether anything was replied to the request.
   var hasBegun: Bool { said.withLock(\.begun) }
@@ -228,7 +253,7 @@ final class ReaderWork: Sendable {
       }
       said.withLock { $0.begun = true }
       switch reply {
-      case .done: return
+      case .done(let bytes): return memory.store(bytes, ordering: .relaxed)
       case .failed(let error): throw error
       case .opened(let name): said.withLock { $0.driver = name }
       case .complaint(let text): said.withLock { $0.messages = $0.messages.suffix(4) + [text] }

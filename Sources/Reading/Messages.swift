@@ -79,11 +79,20 @@ public enum ReaderReply: Hashable, Sendable {
   case raster(RasterDescription)
   /// Heights in metres, doubles row by row, NaN without a value, are the message's file.
   case window
-  case done
+  /// Ends the replies to a request. Resident memory in bytes, from which the server judges whether to go on with the reader.
+  case done(Int)
   case failed(ReadError)
 }
 
 extension ReaderRequest {
+  /// What begins with this request; nil for one about what was begun.
+  public var job: ReadJob? {
+    switch self {
+    case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
+    case .taken, .readWindow: nil
+    }
+  }
+
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
     switch self {
@@ -184,7 +193,9 @@ extension ReaderReply {
       writer.array(raster.transform.numbers) { $1.value($0) }
       writer.optional("noData", raster.noData)
     case .window: writer.member("type", "window")
-    case .done: writer.member("type", "done")
+    case .done(let bytes):
+      writer.member("type", "done")
+      writer.member("residentBytes", bytes)
     case .failed(let error):
       writer.member("type", "failed")
       error.encode(to: &writer)
@@ -222,7 +233,7 @@ extension ReaderReply {
           spatialReference: try json["reference"].ifPresent { v throws(JSONError) in SpatialReference(try v.string()) },
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
     case "window": self = .window
-    case "done": self = .done
+    case "done": self = .done(try json["residentBytes"].integer())
     case "failed": self = .failed(try ReadError(from: json, path: path))
     default: throw json["type"].error(expected: "a type of reply")
     }
