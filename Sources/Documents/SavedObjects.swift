@@ -1,4 +1,4 @@
-// What of each object is saved, in one place: a new property is saved by a line here, and read by the command that sets it.
+// The objects of a world in the form that documents have: which, in which order, with which sources.
 
 import FeatureFormats
 import GeoModel
