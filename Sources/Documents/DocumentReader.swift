@@ -60,19 +60,19 @@ struct DocumentReader {
     return version
   }
 
-  /// Runs `body`, whose errors are about the object at `place`; what it does is not kept to be taken back.
-  func at<R>(_ place: JSONValue, _ noun: String, _ body: () throws -> R) throws -> R {
+  /// Runs `body`, whose errors are about the object at `json`; what it does is not kept to be taken back.
+  func at<R>(_ json: JSONValue, _ noun: String, _ body: () throws -> R) throws -> R {
     try worker.checkCancelled()
     do { return try body() } catch let error as RPCError where error.kind == ErrorKind.documentTooNew.rawValue {
       throw error
     } catch {
-      throw RPCError(error, inDocument: file, root, at: place, noun) ?? error
+      throw RPCError(error, inDocument: file, root, at: json, noun) ?? error
     }
   }
 
-  mutating func make(_ place: JSONValue, _ noun: String, _ body: (inout World) throws -> Void) throws {
+  mutating func make(_ json: JSONValue, _ noun: String, _ body: (inout World) throws -> Void) throws {
     world.begin(origin: .task)
-    try at(place, noun) { try body(&world) }
+    try at(json, noun) { try body(&world) }
     _ = world.takeChanges()
   }
 

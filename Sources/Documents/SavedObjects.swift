@@ -1,4 +1,4 @@
-// What of each object is saved, in one place: a new property is saved by a line here, and read by the command that sets it.
+// The objects of a world in the form that documents have: which, in which order, with which sources.
 
 import GeoModel
 import GeoProtocol
@@ -95,18 +95,18 @@ struct DocumentSource {
     let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
     let layers = containers.flatMap { saved.layerLists(of: $0).flatMap(\.layers) }
     var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
-    var places = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
+    var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
     for features in layers.compactMap(\.features) {
-      let place = places[features.source] ?? sources.count
-      if place == sources.count {
+      let index = indexes[features.source] ?? sources.count
+      if index == sources.count {
         sources.append(DocumentSource(id: features.source, origin: features.origin, driver: features.driver))
-        places[features.source] = place
+        indexes[features.source] = index
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[place].layers.firstIndex(where: { $0.name == features.schema.name }) {
-        if sources[place].layers[known].geometryType == nil { sources[place].layers[known] = features.schema }
+      if let known = sources[index].layers.firstIndex(where: { $0.name == features.schema.name }) {
+        if sources[index].layers[known].geometryType == nil { sources[index].layers[known] = features.schema }
       } else {
-        sources[place].layers.append(features.schema)
+        sources[index].layers.append(features.schema)
       }
     }
     return sources

@@ -21,7 +21,7 @@ import Testing
     #expect(wrong == nil)
   }
 
-  @Test func `a day knows its weekday and its place in the year`() {
+  @Test func `a day knows its weekday and its number in the year`() {
     let day = CalendarDay(year: 2026, month: 11, day: 21)
     #expect(day.weekday == 6 && day.dayOfYear == 325)
     #expect(CalendarDay(year: 1969, month: 12, day: 31).weekday == 3)

@@ -11,7 +11,7 @@ struct MemberPatchTests {
     let files = lines.filter { $0.hasPrefix("+++ b/") }.map { $0.dropFirst(6) }
     #expect(
       files == [
-        "Protocol/conformance/layer/attribution.jsonl", "Protocol/domains/layer.json",
+        "Protocol/conformance/layer/sampleText.jsonl", "Protocol/domains/layer.json",
         "Sources/GeoModel/Model/Layer+Members.swift", "Sources/GeoModel/Model/Layer.swift",
       ])
   }

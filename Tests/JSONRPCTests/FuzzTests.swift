@@ -30,11 +30,11 @@ import Testing
         stream += Array((hasHeaders ? framed(message) : message + "\n").utf8)
       }
       for _ in 0..<Int.random(in: 0...4, using: &random) {
-        let place = stream.indices.randomElement(using: &random) ?? 0
+        let index = stream.indices.randomElement(using: &random) ?? 0
         switch Int.random(in: 0...2, using: &random) {
-        case 0: stream[place] = UInt8.random(in: .min ... .max, using: &random)
-        case 1: stream.remove(at: place)
-        default: stream.insert(UInt8.random(in: 32...126, using: &random), at: place)
+        case 0: stream[index] = UInt8.random(in: .min ... .max, using: &random)
+        case 1: stream.remove(at: index)
+        default: stream.insert(UInt8.random(in: 32...126, using: &random), at: index)
         }
       }
       let harness = Harness(initialized: false)

@@ -103,8 +103,8 @@ import Testing
     let time = try #require(layer.fields.firstIndex { $0.name == "time" })
     #expect(layer.fields[time].type == .dateTime)
     #expect(points[0].attributes[time] == .string("2024-05-01T10:00:00.250Z"))
-    let place = try #require(points[0].geometry?.point)
-    #expect(place.x == 7.5 && place.y == 46.5)
+    let point = try #require(points[0].geometry?.point)
+    #expect(point.x == 7.5 && point.y == 46.5)
     let track = try features(.file(path), layer: "tracks").features[0]
     #expect(track.geometry == .multiLineString([Positions(values: [7, 46, 7.1, 46.1])]))
   }

@@ -11,9 +11,9 @@ import Testing
     var random = SplitMix(seed)
     var store = FeatureStore(fields: [Field(name: "day", type: .date)])
     var batch = FeatureBatch()
-    for place in 0..<count {
+    for index in 0..<count {
       // Ids in reverse order of insertion: ties are ordered by id.
-      batch.begin(id: count - place)
+      batch.begin(id: count - index)
       switch random.next() % 7 {
       case 0: batch.set(column: batch.column(named: "v"), .integer(Int64(random.next() % 5)))
       case 1: batch.set(column: batch.column(named: "v"), .double(Double(random.next() % 10) / 2))
@@ -94,8 +94,8 @@ import Testing
     var store = FeatureStore(fields: [Field(name: "at", type: .dateTime)])
     var batch = FeatureBatch()
     let tails = ["", "\0", "\0\0", "a", "ab", "\u{e9}", "1234567", "12345678", "123456789", "\u{10ffff}"]
-    for place in 0..<count {
-      batch.begin(id: (place &* 7919) % count)
+    for index in 0..<count {
+      batch.begin(id: (index &* 7919) % count)
       switch random.next() % 4 {
       case 0: batch.set(column: batch.column(named: "v"), .integer(1 << 53 + Int64(random.next() % 5)))
       case 1: batch.set(column: batch.column(named: "v"), .double(0x1p53 + Double(random.next() % 3) * 2))

@@ -28,8 +28,8 @@ import Testing
     var store = FeatureStore()
     var batch = FeatureBatch()
     var random = SplitMix(3)
-    for place in 0..<count {
-      batch.begin(id: place)
+    for index in 0..<count {
+      batch.begin(id: index)
       batch.setPoint(x: random.unit(), y: random.unit())
       batch.set(column: batch.column(named: "n"), .double(random.unit()))
     }

@@ -19,21 +19,21 @@ import Testing
         try store.append(edits.batch(size, for: &oracle))
       case 3, 4:
         var changes: [FeatureEdit] = []
-        for place in oracle.features.indices where edits.random.chance(0.2) {
-          changes.append(edits.edit(&oracle.features[place]))
-          if edits.random.chance(0.05) { changes.append(edits.edit(&oracle.features[place])) }
+        for index in oracle.features.indices where edits.random.chance(0.2) {
+          changes.append(edits.edit(&oracle.features[index]))
+          if edits.random.chance(0.05) { changes.append(edits.edit(&oracle.features[index])) }
         }
         try store.update(changes)
       case 5:
         var ids: [Int] = []
         var x: [Double] = []
         var y: [Double] = []
-        for place in oracle.features.indices where edits.random.chance(0.1) {
+        for index in oracle.features.indices where edits.random.chance(0.1) {
           let (a, b) = edits.position()
-          ids.append(oracle.features[place].id)
+          ids.append(oracle.features[index].id)
           x.append(a)
           y.append(b)
-          oracle.features[place].geometry = .point(Point(x: a, y: b))
+          oracle.features[index].geometry = .point(Point(x: a, y: b))
         }
         try store.move(ids, x: x, y: y)
       case 6:

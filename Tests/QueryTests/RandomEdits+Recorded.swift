@@ -19,20 +19,20 @@ extension RandomEdits {
     case 3, 4:
       let share = random.chance(0.5) ? 0.3 : 0.01
       var changes: [FeatureEdit] = []
-      for place in oracle.features.indices where random.chance(share) {
-        changes.append(edit(&oracle.features[place]))
-        if random.chance(0.1) { changes.append(edit(&oracle.features[place])) }
+      for index in oracle.features.indices where random.chance(share) {
+        changes.append(edit(&oracle.features[index]))
+        if random.chance(0.1) { changes.append(edit(&oracle.features[index])) }
       }
       try store.update(changes, recording: &undoRecord)
     case 5:
       var ids: [Int] = []
-      for place in oracle.features.indices where random.chance(0.1) {
-        ids.append(oracle.features[place].id)
+      for index in oracle.features.indices where random.chance(0.1) {
+        ids.append(oracle.features[index].id)
         let (x, y) = position()
-        oracle.features[place].geometry = .point(Point(x: x, y: y))
+        oracle.features[index].geometry = .point(Point(x: x, y: y))
       }
       if random.chance(0.5) { ids.shuffle(using: &random) }
-      let points = ids.compactMap { oracle.place(of: $0).flatMap { oracle.features[$0].box } }
+      let points = ids.compactMap { oracle.index(of: $0).flatMap { oracle.features[$0].box } }
       try store.move(ids, x: points.map(\.xMin), y: points.map(\.yMin), recording: &undoRecord)
     case 6, 7, 8:
       var gone: Set<Int>
@@ -59,21 +59,21 @@ extension RandomEdits {
       let ids = oracle.features.filter { _ in random.chance(0.2) }.map(\.id)
       let isSelected = random.chance(0.6)
       try store.setSelected(isSelected, ids: ids, recording: &undoRecord)
-      for id in ids { if let place = oracle.place(of: id) { oracle.features[place].isSelected = isSelected } }
+      for id in ids { if let index = oracle.index(of: id) { oracle.features[index].isSelected = isSelected } }
     }
     return undoRecord
   }
 
   private mutating func replace(_ store: inout FeatureStore, _ oracle: inout PlainStore) throws -> StoreUndoRecord? {
     var features = oracle.features.filter { _ in random.chance(0.7) }
-    for place in features.indices where random.chance(0.2) { _ = edit(&features[place]) }
+    for index in features.indices where random.chance(0.2) { _ = edit(&features[index]) }
     if random.chance(0.5) { features.shuffle(using: &random) }
     let selected = Set(oracle.features.lazy.filter(\.isSelected).map(\.id))
-    for place in features.indices { features[place].isSelected = false }
+    for index in features.indices { features[index].isSelected = false }
     if random.chance(0.5) { features.append(PlainFeature(id: oracle.nextID + 7, geometry: geometry())) }
     var undoRecord: StoreUndoRecord?
     _ = try store.replace(with: Self.batch(of: features), recording: &undoRecord)
-    for place in features.indices { features[place].isSelected = selected.contains(features[place].id) }
+    for index in features.indices { features[index].isSelected = selected.contains(features[index].id) }
     oracle.features = features
     oracle.nextID = max(oracle.nextID, (features.map(\.id).max() ?? -1) + 1)
     return undoRecord

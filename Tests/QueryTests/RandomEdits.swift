@@ -83,7 +83,7 @@ struct RandomEdits {
       if style == 0 { id = oracle.nextID + row * 3 }
       if style == 1, random.chance(0.3) {
         let wanted = random.below(100_000)
-        if oracle.place(of: wanted) == nil, !named.contains(wanted) { id = wanted }
+        if oracle.index(of: wanted) == nil, !named.contains(wanted) { id = wanted }
       }
       named.append(id)
       var feature = PlainFeature(id: -1, geometry: geometry())

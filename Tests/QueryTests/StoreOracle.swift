@@ -23,7 +23,7 @@ struct PlainStore: Equatable {
   var features: [PlainFeature] = []
   var nextID = 0
 
-  func place(of id: Int) -> Int? { features.firstIndex { $0.id == id } }
+  func index(of id: Int) -> Int? { features.firstIndex { $0.id == id } }
 
   func ids(in boxes: [Envelope]) -> [Int] {
     features.filter { feature in feature.box.map { box in boxes.contains { $0.intersects(box) } } ?? false }.map(\.id)

@@ -57,7 +57,7 @@ import Testing
         let ids = oracle.features.filter { _ in edits.random.chance(0.2) }.map(\.id)
         let isSelected = edits.random.chance(0.6)
         try store.setSelected(isSelected, ids: ids)
-        for id in ids { if let place = oracle.place(of: id) { oracle.features[place].isSelected = isSelected } }
+        for id in ids { if let index = oracle.index(of: id) { oracle.features[index].isSelected = isSelected } }
         replica = store.byID
         continue
       case 3, 4:

@@ -1,4 +1,4 @@
-// The size factor of symbols and the color of selections, by a layer's or overlay's place in the model.
+// The size factor of symbols and the color of selections, by where a layer or overlay stands in the model.
 
 extension World {
   /// The factor for the sizes of a layer's symbols, outlines and halos: the environment's `symbolScale`, multiplied by
