@@ -168,10 +168,12 @@ public final class Readers: Sendable {
     let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
-    let ready = known ?? reserve.withLock { reserve in
-      defer { reserve = ReaderHandle(executable, arguments) }
-      return reserve
-    }
+    let ready =
+      known
+      ?? reserve.withLock { reserve in
+        defer { reserve = ReaderHandle(executable, arguments) }
+        return reserve
+      }
     guard let reader = ready ?? ReaderHandle(executable, arguments) else {
       throw .unavailable(reason: "a reader does not start: \(errorText())")
     }
