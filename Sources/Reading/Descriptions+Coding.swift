@@ -1,0 +1,123 @@
+// Descriptions and errors in messages.
+
+import Geometry
+import JSON
+
+extension LayerDescription {
+  func encode(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("name", name)
+    writer.member("geometryType", geometryType)
+    writer.key("fields")
+    writer.array(fields) { field, writer in
+      writer.beginArray()
+      writer.value(field.name.string)
+      writer.value(field.type.rawValue)
+      writer.endArray()
+    }
+    writer.member("featureCount", featureCount)
+    if let extent {
+      writer.key("extent")
+      writer.array([extent.xMin, extent.yMin, extent.xMax, extent.yMax]) { $1.exact($0) }
+    }
+    writer.member("reference", spatialReference?.definition)
+    writer.member("fidColumn", fidColumn)
+    writer.endObject()
+  }
+
+  init(from json: JSONValue) throws(JSONError) {
+    let extent = try json["extent"].ifPresent { v throws(JSONError) in
+      try v.array { number throws(JSONError) in try number.number() }
+    }
+    if let extent, extent.count != 4 { throw json["extent"].error(expected: "four numbers") }
+    self.init(
+      name: try json["name"].string(),
+      geometryType: try json.text("geometryType"),
+      fields: try json["fields"].array { field throws(JSONError) in
+        guard let type = FieldType(rawValue: try field[1].string()) else { throw field[1].error(expected: "a type") }
+        return Field(name: try field[0].string(), type: type)
+      },
+      featureCount: try json["featureCount"].ifPresent { v throws(JSONError) in try v.integer() },
+      extent: extent.map { Envelope(xMin: $0[0], yMin: $0[1], xMax: $0[2], yMax: $0[3]) },
+      spatialReference: try json.text("reference").map { SpatialReference($0) },
+      fidColumn: try json.text("fidColumn"))
+  }
+}
+
+extension ReadError {
+  /// Of the errors those that a reader meets; the others are the server's own.
+  func encode(to writer: inout JSONWriter) {
+    switch self {
+    case .openFailed(let driver, _, let reason):
+      writer.member("kind", "openFailed")
+      writer.member("driver", driver)
+      writer.member("reason", reason)
+    case .readFailed(let driver, _, let layer, let reason):
+      writer.member("kind", "readFailed")
+      writer.member("driver", driver)
+      writer.member("layer", layer)
+      writer.member("reason", reason)
+    case .noSuchLayer(let name, let available):
+      writer.member("kind", "noSuchLayer")
+      writer.member("name", name)
+      writer.key("available")
+      writer.array(available) { $1.value($0) }
+    case .missingField(let name, let available):
+      writer.member("kind", "missingField")
+      writer.member("name", name)
+      writer.key("available")
+      writer.array(available) { $1.value($0) }
+    case .changedWhileRead: writer.member("kind", "changedWhileRead")
+    case .unavailable(let reason):
+      writer.member("kind", "unavailable")
+      writer.member("reason", reason)
+    case .unrecognized, .file, .cancelled, .readerFailed:
+      writer.member("kind", "unrecognized")
+    }
+  }
+
+  init(from json: JSONValue, path: String) throws(JSONError) {
+    func text(_ name: StaticString) throws(JSONError) -> String { try json[name].string() }
+    func available() throws(JSONError) -> [String] {
+      try json["available"].array { name throws(JSONError) in try name.string() }
+    }
+    switch try text("kind") {
+    case "openFailed": self = .openFailed(driver: try json.text("driver"), path: path, reason: try text("reason"))
+    case "readFailed":
+      self = .readFailed(
+        driver: try json.text("driver"), path: path, layer: try json.text("layer"), reason: try text("reason"))
+    case "noSuchLayer": self = .noSuchLayer(try text("name"), available: try available())
+    case "missingField": self = .missingField(try text("name"), available: try available())
+    case "changedWhileRead": self = .changedWhileRead(path: path)
+    case "unavailable": self = .unavailable(reason: try text("reason"))
+    default: self = .unrecognized(path: path)
+    }
+  }
+}
+
+// MARK: Coding helpers
+
+extension JSONWriter {
+  /// A number, or the text of what JSON has no number for.
+  mutating func exact(_ value: Double) {
+    if value.isFinite { self.value(value) } else { self.value(value.description) }
+  }
+}
+
+extension JSONValue {
+  func ifPresent<Value>(_ read: (JSONValue) throws(JSONError) -> Value) throws(JSONError) -> Value? {
+    isPresent ? try read(self) : nil
+  }
+
+  /// The text of a member; nil without one.
+  func text(_ name: StaticString) throws(JSONError) -> String? {
+    try self[name].ifPresent { text throws(JSONError) in try text.string() }
+  }
+
+  /// As ``JSONWriter/exact(_:)`` wrote it.
+  func number() throws(JSONError) -> Double {
+    guard kind == .string else { return try double() }
+    guard let value = Double(try string()) else { throw error(expected: "a number") }
+    return value
+  }
+}

@@ -1,0 +1,119 @@
+// What the server asks of a reader.
+
+import JSON
+
+/// What a reader is to read: names without meaning outside, and the open files that the message carries.
+public struct ReadJob: Hashable, Sendable {
+  /// The folder of the files, for messages; nothing is looked up in it.
+  public var folder: String
+  /// Names in the folder, in the order of the message's files: the main one first, then those that belong to it.
+  public var names: [String]
+  /// A path to be opened by SQLite itself, with its journal. The message's files then only say what may be opened.
+  public var database: String?
+  public var options: OpenOptions
+
+  public init(folder: String, names: [String], database: String? = nil, options: OpenOptions = OpenOptions()) {
+    self.folder = folder
+    self.names = names
+    self.database = database
+    self.options = options
+  }
+}
+
+/// A rectangle of pixels.
+public struct RasterWindow: Hashable, Sendable {
+  public let column: Int
+  public let row: Int
+  public let width: Int
+  public let height: Int
+
+  public init(column: Int, row: Int, width: Int, height: Int) {
+    self.column = column
+    self.row = row
+    self.width = width
+    self.height = height
+  }
+}
+
+public enum ReaderRequest: Hashable, Sendable {
+  case describe(ReadJob)
+  /// The features of a layer, of the first when nil.
+  case readFeatures(ReadJob, layer: String?)
+  /// A block of features has been taken.
+  case taken
+  case openRaster(ReadJob)
+  /// Of the raster that was opened.
+  case readWindow(RasterWindow)
+}
+
+extension ReaderRequest {
+  /// What begins with this request; nil for one about what was begun.
+  public var job: ReadJob? {
+    switch self {
+    case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
+    case .taken, .readWindow: nil
+    }
+  }
+
+  public func encode(to writer: inout JSONWriter) {
+    writer.beginObject()
+    switch self {
+    case .describe(let job): encode("describe", job, to: &writer)
+    case .readFeatures(let job, let layer):
+      encode("readFeatures", job, to: &writer)
+      writer.member("layer", layer)
+    case .taken: writer.member("type", "taken")
+    case .openRaster(let job): encode("openRaster", job, to: &writer)
+    case .readWindow(let window):
+      writer.member("type", "readWindow")
+      writer.member("column", window.column)
+      writer.member("row", window.row)
+      writer.member("width", window.width)
+      writer.member("height", window.height)
+    }
+    writer.endObject()
+  }
+
+  private func encode(_ type: String, _ job: ReadJob, to writer: inout JSONWriter) {
+    writer.member("type", type)
+    writer.member("folder", job.folder)
+    writer.key("names")
+    writer.array(job.names) { $1.value($0) }
+    writer.member("database", job.database)
+    writer.member("driver", job.options.driver?.rawValue)
+    writer.member("x", job.options.points?.x)
+    writer.member("y", job.options.points?.y)
+  }
+
+  public init(from json: JSONValue) throws(JSONError) {
+    switch try json["type"].string() {
+    case "describe": self = .describe(try ReadJob(from: json))
+    case "readFeatures":
+      self = .readFeatures(
+        try ReadJob(from: json), layer: try json.text("layer"))
+    case "taken": self = .taken
+    case "openRaster": self = .openRaster(try ReadJob(from: json))
+    case "readWindow":
+      self = .readWindow(
+        RasterWindow(
+          column: try json["column"].integer(), row: try json["row"].integer(), width: try json["width"].integer(),
+          height: try json["height"].integer()))
+    default: throw json["type"].error(expected: "a type of request")
+    }
+  }
+}
+
+extension ReadJob {
+  fileprivate init(from json: JSONValue) throws(JSONError) {
+    folder = try json["folder"].string()
+    names = try json["names"].array { name throws(JSONError) in try name.string() }
+    database = try json.text("database")
+    options = OpenOptions()
+    options.driver = try json.text("driver").flatMap {
+      FeatureDriver(rawValue: $0)
+    }
+    if let x = try json.text("x") {
+      options.points = OpenOptions.PointFields(x: x, y: try json["y"].string())
+    }
+  }
+}
