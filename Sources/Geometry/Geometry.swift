@@ -15,6 +15,9 @@ public indirect enum Geometry: Hashable, Sendable {
 }
 
 extension Geometry {
+  /// How deep collections nest at the most, in whatever form they come: all readers are recursive.
+  public static let maximumDepth = 32
+
   /// Whether it has no positions.
   public var isEmpty: Bool {
     switch self {

@@ -123,7 +123,6 @@ private struct WKBReader {
   }
 
   mutating func geometry(depth: Int) throws(WKBError) -> Geometry {
-    guard depth < WKB.maximumDepth else { throw .tooDeep(offset: offset) }
     let header = try header()
     switch header.shape {
     case .point: return .point(try point(header))
@@ -139,6 +138,7 @@ private struct WKBReader {
       for _ in 0..<(try count(of: 9, header)) { parts.append(try rings(try member(.polygon))) }
       return .multiPolygon(parts)
     case .collection:
+      guard depth < Geometry.maximumDepth else { throw .tooDeep(offset: header.offset) }
       var parts: [Geometry] = []
       for _ in 0..<(try count(of: 9, header)) { parts.append(try geometry(depth: depth + 1)) }
       return .collection(parts)

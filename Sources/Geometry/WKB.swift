@@ -10,7 +10,7 @@ public enum WKBError: Error, Hashable, Sendable {
   case unsupportedType(offset: Int, code: UInt32)
   /// A member type that the parent cannot hold, or a layout other than its siblings'.
   case unexpectedMember(offset: Int, code: UInt32)
-  /// Collections nested deeper than ``WKB/maximumDepth``.
+  /// Collections nested deeper than ``Geometry/maximumDepth``.
   case tooDeep(offset: Int)
   /// Bytes follow the end of the geometry.
   case trailingBytes(offset: Int)
@@ -31,7 +31,7 @@ extension WKBError: CustomStringConvertible {
     case .badByteOrder(let offset, let value): "0 or 1 for the order of bytes, not \(value), at byte \(offset)"
     case .unsupportedType(let offset, let code): "the code of a simple type, not \(code), at byte \(offset)"
     case .unexpectedMember(let offset, let code): "a member that fits, not one of the code \(code), at byte \(offset)"
-    case .tooDeep(let offset): "at most \(WKB.maximumDepth) nested collections, at byte \(offset)"
+    case .tooDeep(let offset): "at most \(Geometry.maximumDepth) nested collections, at byte \(offset)"
     case .trailingBytes(let offset): "nothing more at byte \(offset)"
     }
   }
@@ -39,9 +39,6 @@ extension WKBError: CustomStringConvertible {
 
 /// Constants of the format: type codes of ISO 19125-2, with Z, M and ZM of ISO 13249-3.
 public enum WKB {
-  /// Maximum nesting of collections, so that hostile input cannot exhaust the stack.
-  public static let maximumDepth = 64
-
   /// The EPSG code in an EWKB header; nil without one, as in ISO WKB.
   public static func spatialReference(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= 9, bytes[0] <= 1 else { return nil }

@@ -13,7 +13,7 @@ extension Geometry {
   /// Reads ISO WKT, case-insensitively, with or without parentheses around a multipoint's members.
   ///
   /// Three numbers without a tag are x, y, z and four x, y, z, m. Numbers are finite; Z and M may be `NaN`.
-  /// - Complexity: O(n) in bytes. Collections nest at most ``WKB/maximumDepth`` deep.
+  /// - Complexity: O(n) in bytes. Collections nest at most ``Geometry/maximumDepth`` deep.
   public init(wkt text: String) throws(WKTError) {
     var parser = WKTParser(bytes: Array(text.utf8))
     self = try parser.geometry(depth: 0)
@@ -172,7 +172,6 @@ private struct WKTParser {
   ]
 
   mutating func geometry(depth: Int) throws(WKTError) -> Geometry {
-    guard depth < WKB.maximumDepth else { throw failure("at most \(WKB.maximumDepth) nested collections") }
     let name: String
     (name, layout) = try type()
     switch name {
@@ -191,6 +190,7 @@ private struct WKTParser {
       try list { (parser) throws(WKTError) in polygons.append(try parser.runs()) }
       return .multiPolygon(polygons)
     default:
+      guard depth < Geometry.maximumDepth else { throw failure("at most \(Geometry.maximumDepth) nested collections") }
       var parts: [Geometry] = []
       try list { (parser) throws(WKTError) in parts.append(try parser.geometry(depth: depth + 1)) }
       return .collection(parts)

@@ -15,9 +15,6 @@ package struct WireFault: Error {
 }
 
 enum GeometryReader {
-  /// The deepest nesting of geometry collections. Reading is recursive.
-  private static let maxDepth = 32
-
   /// Reads any geometry of the protocol.
   static func read(_ value: JSONValue) throws(WireFault) -> Geometry { try read(value, depth: 0) }
 
@@ -61,7 +58,9 @@ enum GeometryReader {
     case "MultiPolygon":
       return .multiPolygon(try list(coordinates) { polygon throws(WireFault) in try list(polygon, ring) })
     case "GeometryCollection":
-      guard depth < maxDepth else { throw fault(value, "at most \(maxDepth) nested collections") }
+      guard depth < Geometry.maximumDepth else {
+        throw fault(value, "at most \(Geometry.maximumDepth) nested collections")
+      }
       return .collection(
         try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
     case "Envelope": return try envelope(value)

@@ -78,8 +78,8 @@ private let hostileBytes: [(String, WKBError)] = [
     func nested(_ depth: Int) -> [UInt8] {
       (1..<depth).flatMap { _ in bytes("00 00000007 00000001") } + bytes("00 00000007 00000000")
     }
-    #expect(throws: Never.self) { try Geometry(wkb: nested(WKB.maximumDepth)) }
-    #expect(throws: WKBError.tooDeep(offset: WKB.maximumDepth * 9)) { try Geometry(wkb: nested(100_000)) }
+    #expect(throws: Never.self) { try Geometry(wkb: nested(Geometry.maximumDepth)) }
+    #expect(throws: WKBError.tooDeep(offset: Geometry.maximumDepth * 9)) { try Geometry(wkb: nested(100_000)) }
   }
 
   /// Truncates and changes each byte of each sample: an error or a geometry, never a trap.

@@ -50,7 +50,10 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// The nearest scale denominator in the range of views.
-  func clamped(_ scale: Double) -> Double { max(min(scale, minScale ?? .infinity), maxScale ?? 0) }
+  func clamped(_ scale: Double) -> Double {
+    let limits = Camera.scales
+    return min(max(min(scale, minScale ?? .infinity), maxScale ?? 0, limits.lowerBound), limits.upperBound)
+  }
 
   /// The layers at the top level, in drawing order.
   public var topLayers: [LayerID] {

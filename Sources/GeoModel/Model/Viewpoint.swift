@@ -210,6 +210,8 @@ extension Camera {
   /// The equivalent angle in [0, 360) degrees.
   static func normalized(degrees: Double) -> Double {
     let rest = degrees.truncatingRemainder(dividingBy: 360)
-    return rest < 0 ? rest + 360 : rest + 0
+    // A turn just below 0 is rounded to 360.
+    let turned = rest < 0 ? rest + 360 : rest + 0
+    return turned == 360 ? 0 : turned
   }
 }

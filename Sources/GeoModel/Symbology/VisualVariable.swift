@@ -33,15 +33,8 @@ extension VisualVariable.Effect {
     case .size(let ramp): symbol.sized(ramp.output(at: number))
     case .color(let ramp): symbol.colored(ramp.output(at: number))
     case .opacity(let ramp): symbol.faded(ramp.output(at: number))
-    case .rotation(.geographic): symbol.rotated(to: Self.circle(number))
-    case .rotation(.arithmetic): symbol.rotated(to: Self.circle(90 - number))
+    case .rotation(.geographic): symbol.rotated(to: Camera.normalized(degrees: number))
+    case .rotation(.arithmetic): symbol.rotated(to: Camera.normalized(degrees: 90 - number))
     }
-  }
-
-  /// The equivalent angle in 0..<360 degrees.
-  private static func circle(_ angle: Double) -> Double {
-    let remainder = angle.truncatingRemainder(dividingBy: 360)
-    let turned = remainder < 0 ? remainder + 360 : remainder
-    return turned == 360 ? 0 : turned
   }
 }
