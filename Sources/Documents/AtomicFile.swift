@@ -73,13 +73,17 @@ struct AtomicFile: ~Copyable {
     return file
   }
 
-  /// Deletes the temporary files of processes that were killed while they saved: nobody holds a lock on them.
+  /// Deletes the temporary files of processes that were killed while they saved: none of that number lives
+  /// here, and nobody elsewhere holds a lock on them.
   private static func clearLeftovers(in folder: String) {
     guard let stream = opendir(folder) else { return }
     defer { closedir(stream) }
     while let entry = readdir(stream) {
       let leaf = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      guard leaf.hasPrefix(".geomodel-"), leaf.hasSuffix(".tmp") else { continue }
+      let words = leaf.split(separator: "-", omittingEmptySubsequences: false)
+      guard words.count == 3, words[0] == ".geomodel", let process = pid_t(words[1]), words[2].hasSuffix(".tmp"),
+        Int(words[2].dropLast(4)) != nil, kill(process, 0) != 0, errno == ESRCH
+      else { continue }
       let path = folder + (folder.hasSuffix("/") ? "" : "/") + leaf
       let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
       guard descriptor >= 0 else { continue }

@@ -24,7 +24,12 @@ extension Client {
         var joins = false
         let plan = try change(call, name) { world in
           let plan = try body(params, &world)
-          if plan.kind?.needsDocument == true { try host.checkDocument() }
+          if plan.kind?.needsDocument == true {
+            do { try host.checkDocument() } catch {
+              plan.abandon?(&world)
+              throw error
+            }
+          }
           older = tasks.find(plan.kind?.key ?? request.key)
           if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
           if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {

@@ -12,11 +12,12 @@ extension FeatureDataset {
   func readColumns(
     of layer: FeatureLayer, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) -> Bool {
-    // Other drivers' columns are made of features.
-    guard driver == .geoPackage || driver == .flatGeobuf, layer.columns.allSatisfy(\.isPlain) else { return false }
+    // Other drivers' columns are made of features; FlatGeobuf's of GDAL 3.6 are wrong where a geometry is null.
+    guard driver == .geoPackage, layer.columns.allSatisfy(\.isPlain) else { return false }
     var stream = ArrowArrayStream()
-    // Other geometries than points may be large.
-    let rows: Int32 = layer.description.geometryType == "Point" ? 16_384 : 2048
+    // About 8 MiB at a time.
+    let size = max(1, files.mainSize / max(1, layer.description.featureCount ?? 1))
+    let rows = Int32(min(max((8 << 20) / size, 16), 16_384))
     guard cgdal_arrow_stream(layer.handle, &stream, rows) != 0 else { return false }
     defer { stream.release?(&stream) }
     guard let formats = formats(of: &stream), let columns = ArrowColumns(formats, layer) else { return false }
@@ -180,7 +181,9 @@ private struct ArrowColumn {
   /// The bytes of a row; nil without a value.
   func bytes(_ row: Int) -> UnsafeRawBufferPointer? {
     if let valid, !bit(valid, row) { return nil }
-    return second.map { UnsafeRawBufferPointer(start: $0 + start(row), count: start(row + 1) - start(row)) }
+    let (from, to) = (start(row), start(row + 1))
+    guard let second, 0 <= from, from <= to else { return nil }
+    return UnsafeRawBufferPointer(start: second + from, count: to - from)
   }
 
   func append(to column: inout BlockColumnBuilder) {

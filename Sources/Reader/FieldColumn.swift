@@ -106,7 +106,7 @@ struct FieldColumn {
     let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
     if reader == .date { return date }
     // GDAL keeps seconds in a Float, accurate to a millisecond.
-    let milliseconds = Int32((second * 1000).rounded())
+    let milliseconds = min(Int32((second * 1000).rounded()), 59_999)
     var time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(milliseconds / 1000, 2))"
     if milliseconds % 1000 != 0 { time += "." + padded(milliseconds % 1000, 3) }
     if reader == .time { return time }

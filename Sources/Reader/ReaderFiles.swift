@@ -38,6 +38,9 @@ final class ReaderFiles: @unchecked Sendable {
 
   static var current: ReaderFiles? { shared.withLock { $0 } }
 
+  /// Bytes of the main file; 0 for a database that SQLite opens.
+  var mainSize: Int { descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
+
   /// The name that GDAL opens.
   var gdalName: String { "\(Self.prefix)\(folder)/\(main.string)" }
 

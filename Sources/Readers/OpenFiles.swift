@@ -93,8 +93,15 @@ final class OpenFiles {
       }
       if leaf.utf8.starts(with: (stem + ".").utf8), Text(leaf) != Text(name) { names.append(leaf) }
     }
-    return names.sorted()
+    // Where there are too many, the parts of formats come first.
+    let isPart = { (name: String) in parts.contains { name.lowercased().hasSuffix("." + $0) } }
+    return names.filter(isPart).sorted() + names.filter { !isPart($0) }.sorted()
   }
+
+  private static let parts = [
+    "shp", "shx", "dbf", "prj", "cpg", "qix", "sbn", "sbx", "xml", "ovr", "msk", "hdr", "tfw", "wld", "ige", "rrd",
+    "csvt",
+  ]
 
   /// A database that another program has open, or left open: one with a journal beside it.
   ///

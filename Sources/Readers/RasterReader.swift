@@ -43,29 +43,39 @@ public final class RasterReader: Sendable {
     _ readers: Readers, _ path: String, _ policy: FilePolicy, _ isCancelled: () -> Bool
   ) throws(ReadError) -> (ReaderWork, RasterDescription) {
     let files = try OpenFiles(path, OpenOptions(), policy, refusesPart: true)
-    let work = try readers.begin(.openRaster(files.job), files, path)
-    var found: RasterDescription?
-    do throws(ReadError) {
-      try work.finish(isCancelled: isCancelled) { reply, _ in
-        guard case .raster(let raster) = reply else { return false }
-        found = raster
-        return true
-      }
-      guard let found else { throw work.failure() }
-      readers.keep(work)
-      return (work, found)
-    } catch {
+    var work = try readers.begin(.openRaster(files.job), files, path)
+    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled)) } catch {
+      work.end()
+      // It may have been killed while it waited.
+      guard case .readerFailed = error, !work.hasBegun else { throw error }
+    }
+    work = try readers.begin(.openRaster(files.job), files, path, isNew: true)
+    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled)) } catch {
       work.end()
       throw error
     }
+  }
+
+  private static func description(
+    from work: ReaderWork, _ readers: Readers, _ isCancelled: () -> Bool
+  ) throws(ReadError) -> RasterDescription {
+    var found: RasterDescription?
+    try work.finish(isCancelled: isCancelled) { reply, _ in
+      guard case .raster(let raster) = reply else { return false }
+      found = raster
+      return true
+    }
+    guard let found else { throw work.failure() }
+    readers.keep(work)
+    return found
   }
 
   /// The elevation of a window within the raster in metres, row by row; NaN without a value.
   public func heights(_ window: RasterWindow, isCancelled: () -> Bool) throws(ReadError) -> [Double] {
     if !readers.isKept(work) { try reopen(isCancelled) }
     do throws(ReadError) { return try read(window, isCancelled) } catch {
-      // It may have been ended to make room for another.
-      guard case .readerFailed = error, !readers.isKept(work) else { throw error }
+      // It has died, or was ended to make room for another.
+      guard case .readerFailed = error else { throw error }
     }
     try reopen(isCancelled)
     return try read(window, isCancelled)
@@ -96,8 +106,10 @@ public final class RasterReader: Sendable {
       guard let heights else { throw work.failure() }
       return heights
     } catch {
-      // Cancelled, the reader has been killed.
-      if error == .cancelled { readers.release(work) }
+      switch error {
+      case .cancelled, .readerFailed: readers.release(work)
+      default: break
+      }
       throw error
     }
   }

@@ -14,13 +14,14 @@ final class ReaderHandle: Sendable {
     case ended(signal: Int?)
   }
 
-  private let channel: Channel
+  /// Nil once the process is to end: its socket closes with the last use.
+  private let channel: Mutex<Channel?>
   private let life = Mutex(Life.starting)
 
   /// Starts a process. Its thread waits for its end: on Linux a reader dies with the thread that spawned it.
   init?(_ executable: String, _ arguments: [String]) {
     guard let (own, theirs) = Channel.pair() else { return nil }
-    channel = own
+    channel = Mutex(own)
     startThread { [self] in
       let words = ([executable] + arguments).map { strdup($0) }
       defer { for word in words { free(word) } }
@@ -56,6 +57,7 @@ final class ReaderHandle: Sendable {
 
   /// Ends the process at once, whatever it does.
   func end() {
+    channel.withLock { $0 = nil }
     life.withLock { life in
       switch life {
       case .running(let process): kill(process, SIGKILL)
@@ -72,15 +74,20 @@ final class ReaderHandle: Sendable {
     return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
   }
 
+  private func open() throws(ChannelError) -> Channel {
+    guard let channel = channel.withLock({ $0 }) else { throw .closed }
+    return channel
+  }
+
   func send(_ request: ReaderRequest, files: [CInt] = []) throws(ChannelError) {
-    try channel.send(files: files) { request.encode(to: &$0) }
+    try open().send(files: files) { request.encode(to: &$0) }
   }
 
   /// The next reply; nonsense ends the reader.
   func receive(
     _ path: String, isCancelled: () -> Bool
   ) throws(ChannelError) -> (reply: ReaderReply, message: Message) {
-    let message = try channel.receive(isCancelled: isCancelled)
+    let message = try open().receive(isCancelled: isCancelled)
     do {
       return (try message.document.read { json throws(JSONError) in try ReaderReply(from: json, path: path) }, message)
     } catch { throw .malformed }

@@ -136,7 +136,7 @@ public final class Readers: Sendable {
         work.end()
         // It may have been killed while it waited.
         guard case .readerFailed = error, !work.hasBegun else { throw error }
-        work = try begin(request, files, path)
+        work = try begin(request, files, path, isNew: true)
         do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
           work.end()
           throw error
@@ -162,20 +162,15 @@ public final class Readers: Sendable {
   }
 
   /// Sends the first request to a reader, and makes another ready for the next.
+  ///
+  /// - Parameter isNew: whether to start one for it, as those that waited may be dead.
   func begin(
-    _ request: ReaderRequest, _ files: OpenFiles, _ path: String
+    _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isNew: Bool = false
   ) throws(ReadError) -> ReaderWork {
-    let known = idle.withLock { idle in
-      idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
-    }
-    let ready =
-      known
-      ?? reserve.withLock { reserve in
-        defer { reserve = ReaderHandle(executable, arguments) }
-        return reserve
-      }
+    let ready = isNew ? nil : waiting(for: files)
     guard let reader = ready ?? ReaderHandle(executable, arguments) else {
-      throw .unavailable(reason: "a reader does not start: \(errorText())")
+      throw .readerFailed(
+        ReaderFailure(path: path, driver: nil, signal: nil, messages: ["a reader does not start: \(errorText())"]))
     }
     let work = ReaderWork(reader, path) { [weak self] held in
       self?.protections.withLock { $0 = held }
@@ -183,6 +178,18 @@ public final class Readers: Sendable {
     // Where it is gone, receiving says so.
     try? reader.send(request, files: files.descriptors)
     return work
+  }
+
+  /// A reader that has done work on these files, or the one in reserve, which another takes the place of.
+  private func waiting(for files: OpenFiles) -> ReaderHandle? {
+    let known = idle.withLock { idle in
+      idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
+    }
+    if let known { return known }
+    return reserve.withLock { reserve in
+      defer { reserve = ReaderHandle(executable, arguments) }
+      return reserve
+    }
   }
 }
 

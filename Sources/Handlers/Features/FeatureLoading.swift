@@ -55,7 +55,14 @@ enum FeatureLoading {
     ) { block in
       guard failure == nil else { return }
       do {
-        try store.append(try batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
+        let hadOwnIDs = usesOwnIDs
+        let batch = try batch(block, schema, isTable: layer.isTable, &usesOwnIDs)
+        do { try store.append(batch) } catch let error as StoreFailure {
+          // An id that occurs twice is none that is usable.
+          guard hadOwnIDs else { throw error }
+          usesOwnIDs = false
+          try store.append(try Self.batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
+        }
       } catch let error as WKBError {
         failure = ReadError.readFailed(
           driver: nil, path: source.name, layer: schema.name.string, reason: "a geometry cannot be held: \(error)")
@@ -83,10 +90,10 @@ enum FeatureLoading {
     return batch
   }
 
-  /// The ids of the rows, -1 from the first row without a usable one.
-  private static func ids(_ block: borrowing FeatureBlock, _ usesOwnIDs: inout Bool) -> [Int] {
+  /// The ids of the rows, nil from the first row without a usable one.
+  private static func ids(_ block: borrowing FeatureBlock, _ usesOwnIDs: inout Bool) -> [Int?] {
     let range = 0..<Int64(FeatureStore.idLimit)
-    var ids = [Int](repeating: -1, count: block.count)
+    var ids = [Int?](repeating: nil, count: block.count)
     for row in 0..<block.count {
       guard let id = block.ids?[row], range.contains(id) else {
         usesOwnIDs = false

@@ -151,6 +151,12 @@ public struct FeatureBatch: Sendable {
     for (row, value) in geometries.enumerated() { geometry.set(value, at: row) }
   }
 
+  /// The store mints an id where there is none.
+  public mutating func setIDs(_ values: [Int?]) throws(StoreError) {
+    try adopt(values.count)
+    ids = values.map { $0 ?? -1 }
+  }
+
   public mutating func setIDs(_ values: [Int]) throws(StoreError) {
     try adopt(values.count)
     ids = values.map { $0 == -1 ? .min : $0 }
