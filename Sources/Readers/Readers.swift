@@ -191,7 +191,10 @@ public final class Readers: Sendable {
     let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
-    if let known { return known }
+    if let known {
+      if known.matchPriority() { return known }
+      known.end()
+    }
     return reserve.withLock { reserve in
       defer { reserve = ReaderHandle(executable, arguments) }
       return reserve

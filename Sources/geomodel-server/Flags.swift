@@ -20,6 +20,7 @@ struct Flags {
       --max-values N          refuse messages with more JSON values (4000000)
       --max-batch N           refuse batches with more requests (1000)
       --max-header-bytes N    end the session at longer headers (8192)
+      --stdio                 as without it: JSON-RPC on standard input and output
       --version, --help
 
     """
@@ -51,6 +52,8 @@ struct Flags {
         return number
       }
       switch name {
+      // Clients of LSP name the transport; there is no other.
+      case "--stdio": break
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()

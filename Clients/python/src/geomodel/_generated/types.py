@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "d8d7568f00acbd0e"
+PROTOCOL_HASH = "6b44488c12daaf0f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -99,7 +99,7 @@ class Meta(TypedDict):
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token."""
     task: NotRequired[TaskOptions]
-    """Scope, key, handle and timeout of a task. Used by tasks only."""
+    """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
 
 
 ProgressToken = Any
@@ -123,6 +123,17 @@ class TaskOptions(TypedDict):
     """
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
+    priority: NotRequired[TaskPriority]
+    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."""
+
+
+TaskPriority = Literal["background", "utility", "userInitiated"]
+"""How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+
+`background`: Begins after other tasks and yields to them.
+`utility`: Yields to other tasks once it takes long.
+`userInitiated`: Somebody waits for it: begins before other tasks and yields to none.
+"""
 
 
 class OriginClient(TypedDict):
