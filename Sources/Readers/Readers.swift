@@ -173,8 +173,10 @@ public final class Readers: Sendable {
   func begin(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isNew: Bool = false
   ) throws(ReadError) -> ReaderWork {
-    let ready = isNew ? nil : waiting(for: files)
-    guard let reader = ready ?? ReaderHandle(executable, arguments) else {
+    // One that reaches the network reads nothing else.
+    let isRemote = files.job.address != nil
+    let ready = isNew || isRemote ? nil : waiting(for: files)
+    guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
       throw .readerFailed(
         ReaderFailure(path: path, driver: nil, signal: nil, messages: ["a reader does not start: \(errorText())"]))
     }

@@ -13,6 +13,7 @@ struct Flags {
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
       --allow-dir D           open files only below D; may be given several times
+      --allow-network         open https:// and http:// addresses too; else nothing reaches the network
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --exit-timeout S        seconds that requests may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
@@ -27,6 +28,7 @@ struct Flags {
 
   var traceFile: String?
   var allowedDirectories: [String] = []
+  var allowsNetwork = false
   var readerMemory: UInt64 = 4 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
@@ -61,6 +63,9 @@ struct Flags {
         let path = directory(value())
         flags.allowedDirectories.append(path)
         flags.replayed += [name, path]
+      case "--allow-network":
+        flags.allowsNetwork = true
+        flags.replayed.append(name)
       case "--log-level":
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }

@@ -14,7 +14,8 @@ public enum SessionProtocol {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }
 
-  /// A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+  /// A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
+  /// `http://` address where the server runs with `--allow-network`.
   static func readFilePath(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
   }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6b44488c12daaf0f"
+PROTOCOL_HASH = "1dbf0a5a29733aa1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -23,7 +23,8 @@ A string matching [A-Za-z0-9_.-]{1,64}.
 """
 
 FilePath = Union[str, os.PathLike[str]]
-"""A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+"""A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
+`http://` address where the server runs with `--allow-network`.
 
 A string of 1 to 4096 characters.
 """
