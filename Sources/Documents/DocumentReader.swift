@@ -85,13 +85,15 @@ struct DocumentReader {
     var layers = (saved.layers ?? []).map(Wire.sourceLayer)
     savedLayers[id] = layers
     var status = SourceStatus.open
-    do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
+    var warnings: [String] = []
+    do { (driver, layers, warnings) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
       status = .failed(try Self.failure(RPCError(error)))
       // A missing file may come back; data in the document itself are wrong.
       if case .inline = origin { try report(error, at: item.member("data")) }
     }
     _ = try restore(item, "source") { world, _ in
-      try world.addSource(id: id, driver: driver, origin: origin, layers: layers, status: status)
+      try world.addSource(
+        id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings)
     }
     objects[ObjectReference(.sources, saved.source)] = item.json
     occasional[ObjectReference(.sources, saved.source)] = .made {

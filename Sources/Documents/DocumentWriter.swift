@@ -6,6 +6,7 @@ import Geometry
 import Handlers
 import JSON
 import JSONRPC
+import Platform
 import Query
 import StateTree
 import WireCoding
@@ -36,7 +37,8 @@ struct DocumentWriter: ~Copyable {
   ///
   /// - Throws: `documentTooLarge` for a document that could not be opened again.
   /// - Parameter path: absolute.
-  static func write(_ world: World, to path: String, _ worker: Worker) throws {
+  /// - Returns: what the replaced file had besides its content and the new one does not.
+  static func write(_ world: World, to path: String, _ worker: Worker) throws -> [FileAttribute] {
     let real = try worker.files.policy.resolveForWriting(path)
     let file = try AtomicFile.begin(replacing: real)
     var writer = DocumentWriter(world, DocumentFolder(of: real), worker, file)
@@ -44,7 +46,9 @@ struct DocumentWriter: ~Copyable {
     try worker.checkCancelled()
     let limits = worker.documentLimits
     guard writer.fits(limits) else { throw writer.tooLarge(path, limits) }
+    let lost = writer.file.lost
     try writer.file.commit()
+    return lost
   }
 
   private mutating func write() throws {

@@ -1,21 +1,28 @@
 // The reader's role of the process: confine itself, then serve the server's requests about one set of files.
 
+import CGDAL
 import CReader
 import JSON
 import Platform
 import Reading
+import Synchronization
 
 /// A process that reads foreign files and nothing else, one source after the other. It ends with its channel.
 public enum ReaderProcess {
   /// Serves requests at a descriptor until the other end is gone.
   ///
-  /// - Parameter memory: bound of the address space in bytes.
-  public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
+  /// - Parameters:
+  ///   - memory: bound of the address space in bytes.
+  ///   - allowsNetwork: whether it reads addresses; it gets no files then.
+  public static func serve(at descriptor: CInt, memory: UInt64, allowsNetwork: Bool) -> Never {
     let channel = Channel(descriptor: descriptor)
-    setEnvironment()
-    var protections = creader_confine(memory, fileSizeLimit, 0)
+    setEnvironment(allowsNetwork)
+    cgdal_allow_network(allowsNetwork ? 1 : 0)
+    var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
     // Loaded while the process waits for work: it costs more than all else of a start.
     if case .success = GDALLibrary.shared { _ = creader_guard_sqlite() }
+    complaints.withLock { $0.channel = channel }
+    cgdal_listen { ReaderProcess.report($0) }
     do {
       try reply(.ready(protections), channel)
       var server: ReaderServer?
@@ -24,6 +31,7 @@ public enum ReaderProcess {
         let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
         if let job = request.job {
           if server == nil {
+            guard (job.address != nil) == allowsNetwork else { _exit(1) }
             protections |= restrict(job, message.files)
             try reply(.ready(protections), channel)
             startThread {
@@ -31,6 +39,7 @@ public enum ReaderProcess {
               _exit(0)
             }
           }
+          complaints.withLock { $0.left = complaintLimit }
           server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
         }
         guard let server else { _exit(1) }
@@ -38,6 +47,18 @@ public enum ReaderProcess {
       }
     } catch {
       _exit(0)
+    }
+  }
+
+  /// Where GDAL's messages go, and how many more of this source's: some drivers warn of every feature.
+  private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
+  private static let complaintLimit = 100
+
+  private static func report(_ text: UnsafePointer<CChar>) {
+    complaints.withLock { complaints in
+      guard complaints.left > 0, let channel = complaints.channel else { return }
+      complaints.left -= 1
+      try? reply(.complaint(ReaderFiles.cleaned(String(cString: text))), channel)
     }
   }
 
@@ -49,11 +70,14 @@ public enum ReaderProcess {
   }
 
   /// Settings that GDAL and its libraries take from the environment, the client's own put aside.
-  private static func setEnvironment() {
+  private static func setEnvironment(_ allowsNetwork: Bool) {
     for (name, value) in [
       ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
       ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
-      ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"), ("GDAL_HTTP_TIMEOUT", "1"),
+      ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"),
+      // Seconds without an answer, or with less than a byte a second. Whole downloads take as long as they take.
+      ("GDAL_HTTP_CONNECTTIMEOUT", allowsNetwork ? "30" : "1"), ("GDAL_HTTP_LOW_SPEED_TIME", "60"),
+      ("GDAL_HTTP_LOW_SPEED_LIMIT", "1"), ("GDAL_DISABLE_READDIR_ON_OPEN", allowsNetwork ? "EMPTY_DIR" : "FALSE"),
     ] { setenv(name, value, 1) }
     unsetenv("GDAL_SKIP")
   }
@@ -65,13 +89,19 @@ public enum ReaderProcess {
       "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
       "/dev/urandom",
     ]
-    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA"] {
+    if job.address != nil {
+      folders += [
+        "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl",
+        "/etc/pki",
+        "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
+      ]
+    }
+    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"] {
       if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
     }
-    let names = folders.map { strdup($0) }
-    defer { for name in names { free(name) } }
-    var list = names.map { UnsafePointer<CChar>($0) } + [nil]
-    return creader_restrict_files(&list, files, job.database == nil ? 0 : files.count)
+    return withStrings(folders) { list in
+      list.map { creader_restrict_files($0, files, job.database == nil ? 0 : files.count) } ?? 0
+    }
   }
 }
 

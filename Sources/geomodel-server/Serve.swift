@@ -32,6 +32,7 @@ func serve(_ flags: Flags) -> Never {
   configuration.limits = flags.limits
   configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
+  configuration.allowsNetwork = flags.allowsNetwork
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
   let wiring = configuration

@@ -34,16 +34,19 @@ public enum DocumentProtocol {
     public var problems: [SessionProtocol.Failure]?
     /// The number of all of them.
     public var problemCount: Int?
+    /// After a save: what the replaced file had and the system did not let be kept.
+    public var lost: [DocumentProtocol.FileAttribute]?
 
     public init(
       revision: Int, path: String? = nil, isModified: Bool, problems: [SessionProtocol.Failure]? = nil,
-      problemCount: Int? = nil
+      problemCount: Int? = nil, lost: [DocumentProtocol.FileAttribute]? = nil
     ) {
       self.revision = revision
       self.path = path
       self.isModified = isModified
       self.problems = problems
       self.problemCount = problemCount
+      self.lost = lost
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -56,6 +59,8 @@ public enum DocumentProtocol {
       self.problems = try problems.isPresent ? problems.array(SessionProtocol.Failure.init(from:)) : nil
       let problemCount = json["problemCount"]
       self.problemCount = try problemCount.isPresent ? problemCount.integer("integer of at least 1") { $0 >= 1 } : nil
+      let lost = json["lost"]
+      self.lost = try lost.isPresent ? lost.array(DocumentProtocol.FileAttribute.init(from:)) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -76,8 +81,24 @@ public enum DocumentProtocol {
         writer.key("problemCount")
         writer.value(problemCount)
       }
+      if let lost {
+        writer.key("lost")
+        writer.array(lost) { $0.encode(to: &$1) }
+      }
       writer.endObject()
     }
+  }
+
+  /// What a file has besides its content.
+  public enum FileAttribute: String, WireEnum {
+    /// Its owner: it belongs to the server's user now.
+    case owner
+    /// Its group.
+    case group
+    /// Its permissions: another group has those of all others.
+    case mode
+    /// Its extended attributes and access control lists, or some of them.
+    case extendedAttributes
   }
 
   /// The content of a document's file.
@@ -1403,9 +1424,10 @@ public enum DocumentProtocol {
   }
 
   /// Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not
-  /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its mode is kept. While a
-  /// `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the
-  /// answer has the path that was written.
+  /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and
+  /// extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is
+  /// running, a save writes to that file. When another document has replaced the saved one, the answer has the path
+  /// that was written.
   public enum Save {
     public static let name: StaticString = "document/save"
 

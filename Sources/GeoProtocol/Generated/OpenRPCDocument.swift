@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ebad6ad98f09cfa0"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4b0e6902ecc3a685"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -210,7 +210,7 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"path","value":"world.json"}],"result":{"name":"result","value":{"revision":13,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its mode is kept. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
+{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
@@ -1573,7 +1573,7 @@ public enum OpenRPCDocument {
 {"code":-31108,"message":"The object has no environment: it is not a map, scene, view, overlay or layer.","data":{"kind":"notANode"}},\#
 {"code":-31109,"message":"Neither the node nor an ancestor shares an object of that name.","data":{"kind":"sharedObjectMissing"}}],"examples":[{"name":"example","params":[{"name":"name","value":"quiz"},\#
 {"name":"node","value":"v1"}],"result":{"name":"result","value":{"revision":11,"viewModel":"quiz","node":"m1"}}}],"x-shape":"query","x-since":"0.1.0"}],"components":{"schemas":{"ObjectId":{"title":"ObjectId","description":"The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not reused until `document/new` or the opening of another document.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_.-]{1,64}$","examples":["m1"],"x-since":"0.1.0","x-domain":"session"},\#
-"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
+"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address where the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
 "IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one."},\#
@@ -1590,14 +1590,17 @@ public enum OpenRPCDocument {
 "ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
 "progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token."},\#
-"task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle and timeout of a task. Used by tasks only."}},\#
+"task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskOptions":{"title":"TaskOptions","description":"With `scope` and `key` the latest task wins: a request with equal params joins the running task, another supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent make no difference; `meta` is ignored.","type":"object","properties":{"scope":{"$ref":"#/components/schemas/ObjectId","description":"The object whose closing ends the task; the session when absent."},\#
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
-"timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"}},\#
+"timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
+"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
+"TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
+"examples":["background"],"x-since":"0.2.0","x-domain":"session"},\#
 "Origin":{"title":"Origin","description":"The author of a change.","oneOf":[{"type":"object","description":"A request.","required":["type"],"properties":{"type":{"const":"client"},\#
 "name":{"type":"string","description":"The `meta.origin` that it carried."}}},\#
 {"type":"object","description":"An animated viewpoint.","required":["type"],"properties":{"type":{"const":"animation"}}},\#
@@ -1704,8 +1707,12 @@ public enum OpenRPCDocument {
 "isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."},\#
 "problems":{"type":"array","items":{"$ref":"#/components/schemas/Failure"},\#
 "description":"Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none."},\#
-"problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."}},\#
+"problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
+"lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
+"description":"After a save: what the replaced file had and the system did not let be kept."}},\#
 "examples":[{"revision":12,"path":"/data/world.json","isModified":false}],"x-since":"0.1.0","x-domain":"document"},\#
+"FileAttribute":{"title":"FileAttribute","description":"What a file has besides its content.","type":"string","enum":["owner","group","mode","extendedAttributes"],"x-enum-descriptions":{"owner":"Its owner: it belongs to the server's user now.","group":"Its group.","mode":"Its permissions: another group has those of all others.","extendedAttributes":"Its extended attributes and access control lists, or some of them."},\#
+"examples":["owner"],"x-since":"0.2.0","x-domain":"document"},\#
 "Document":{"title":"Document","description":"The content of a document's file.","type":"object","required":["format","version"],"properties":{"format":{"$ref":"#/components/schemas/DocumentFormat","description":"Identifies such a file."},\#
 "version":{"type":"integer","minimum":1,"description":"The version of the format: 1. A newer one is refused; members may be added without raising it."},\#
 "sources":{"type":"array","items":{"$ref":"#/components/schemas/SavedSource"},\#
@@ -2160,7 +2167,9 @@ public enum OpenRPCDocument {
 "path":{"type":"string","description":"The file, absolute."},\#
 "status":{"$ref":"#/components/schemas/SourceStatus","description":"Whether it could be opened."},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
-"description":"Its layers."}},\#
+"description":"Its layers."},\#
+"warnings":{"type":"array","items":{"type":"string"},\#
+"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, GDAL's warnings; absent without any, at most 20."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}],"x-since":"0.1.0","x-domain":"source"},\#

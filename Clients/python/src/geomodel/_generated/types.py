@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "ebad6ad98f09cfa0"
+PROTOCOL_HASH = "4b0e6902ecc3a685"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -23,7 +23,8 @@ A string matching [A-Za-z0-9_.-]{1,64}.
 """
 
 FilePath = Union[str, os.PathLike[str]]
-"""A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+"""A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
+`http://` address where the server runs with `--allow-network`.
 
 A string of 1 to 4096 characters.
 """
@@ -99,7 +100,7 @@ class Meta(TypedDict):
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token."""
     task: NotRequired[TaskOptions]
-    """Scope, key, handle and timeout of a task. Used by tasks only."""
+    """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
 
 
 ProgressToken = Any
@@ -123,6 +124,17 @@ class TaskOptions(TypedDict):
     """
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
+    priority: NotRequired[TaskPriority]
+    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."""
+
+
+TaskPriority = Literal["background", "utility", "userInitiated"]
+"""How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+
+`background`: Begins after other tasks and yields to them.
+`utility`: Yields to other tasks once it takes long.
+`userInitiated`: Somebody waits for it: begins before other tasks and yields to none.
+"""
 
 
 class OriginClient(TypedDict):
@@ -652,6 +664,18 @@ class DocumentInfo(TypedDict):
     """
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
+    lost: NotRequired[list[FileAttribute]]
+    """After a save: what the replaced file had and the system did not let be kept."""
+
+
+FileAttribute = Literal["owner", "group", "mode", "extendedAttributes"]
+"""What a file has besides its content.
+
+`owner`: Its owner: it belongs to the server's user now.
+`group`: Its group.
+`mode`: Its permissions: another group has those of all others.
+`extendedAttributes`: Its extended attributes and access control lists, or some of them.
+"""
 
 
 class Document(TypedDict):
@@ -2257,6 +2281,10 @@ class Source(TypedDict):
     """Whether it could be opened."""
     layers: list[SourceLayer]
     """Its layers."""
+    warnings: NotRequired[list[str]]
+    """What was not read, or not as it stands in the file: files beside it that were left out, columns that
+    were cut, GDAL's warnings; absent without any, at most 20.
+    """
 
 
 class SourceListResult(TypedDict):
