@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ff6160a6dec5fc4a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6bdc25f10fdafd71"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2164,7 +2164,7 @@ public enum OpenRPCDocument {
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"Its layers."},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
-"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, GDAL's warnings; absent without any, at most 20."}},\#
+"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without any, at most 20."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}],"x-since":"0.1.0","x-domain":"source"},\#
