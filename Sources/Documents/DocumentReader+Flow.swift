@@ -97,7 +97,7 @@ extension DocumentReader {
         world.rollBack()
         try report(error, at: member)
       }
-      _ = world.takeChanges()
+      world.discardChanges()
     }
   }
 

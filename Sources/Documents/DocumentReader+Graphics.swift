@@ -71,7 +71,7 @@ extension DocumentReader {
     do {
       let added = try OverlayService.addGraphics(
         .init(overlay: id.rawValue, graphics: graphics.map { .parsed($0) }), in: &world)
-      _ = world.takeChanges()
+      world.discardChanges()
       return .success(added.firstId)
     } catch ModelError.items(let items, _) {
       world.rollBack()

@@ -111,7 +111,7 @@ extension DocumentReader {
     while true {
       let outcome = try attempt(object, of: item, noun, body)
       guard case .failure(var fault) = outcome else {
-        _ = world.takeChanges()
+        world.discardChanges()
         return try outcome.get()
       }
       if fault.pointer(in: item).isEmpty, let (name, found) = try culprit(in: object, of: item, noun, body) {

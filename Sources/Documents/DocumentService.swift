@@ -5,6 +5,7 @@ import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
+import Links
 import WireCoding
 
 package enum DocumentService: DocumentHandlers {
@@ -35,22 +36,35 @@ package enum DocumentService: DocumentHandlers {
   private static func reading(
     _ world: World, _ path: @escaping @Sendable (FilePaths) throws -> String
   ) -> Plan<DocumentProtocol.DocumentInfo> {
-    let empty = World(
+    let fresh = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
+    let session = world.emptied()
     // After saves in progress, which may write the file to read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
-      let read = try DocumentFile.read(path, into: empty, worker)
+      let read = try DocumentFile.read(path, into: fresh, worker)
+      let next = Handover(try opened(read.world, path, read.unknown, in: session))
+      let problems = (first: read.problems.first.map(Wire.failure), count: read.problems.count)
       return { world in
-        world.open(read.world, path: path, read.unknown)
+        if let next = next.take() { world.open(next) }
         var info = info(world)
-        if read.problems.count > 0 {
-          info.problems = read.problems.first.map(Wire.failure)
-          info.problemCount = read.problems.count
+        if problems.count > 0 {
+          info.problems = problems.first
+          info.problemCount = problems.count
         }
         return info
       }
     }
+  }
+
+  /// The world that an opened document leads to, with derived values.
+  private static func opened(
+    _ read: World, _ path: String, _ unknown: UnknownMembers, in session: World
+  ) throws -> World {
+    var next = session.opening(read, path: path, unknown)
+    try Propagation.propagate(&next)
+    next.discardChanges()
+    return next
   }
 
   // MARK: Saving

@@ -96,6 +96,8 @@ struct DocumentSource {
     let layers = containers.flatMap { saved.layerLists(of: $0).flatMap(\.layers) }
     var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
     var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
+    // The index of each layer in the source's list, by its name.
+    var known: [SourceID: [Text: Int]] = [:]
     for features in layers.compactMap(\.features) {
       let index = indexes[features.source] ?? sources.count
       if index == sources.count {
@@ -103,9 +105,10 @@ struct DocumentSource {
         indexes[features.source] = index
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = sources[index].layers.firstIndex(where: { $0.name == features.schema.name }) {
+      if let known = known[features.source]?[features.schema.name] {
         if sources[index].layers[known].geometryType == nil { sources[index].layers[known] = features.schema }
       } else {
+        known[features.source, default: [:]][features.schema.name] = sources[index].layers.count
         sources[index].layers.append(features.schema)
       }
     }

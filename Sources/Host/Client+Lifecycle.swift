@@ -51,6 +51,7 @@ extension Client {
       serverInfo: .init(name: "geomodel-server", version: WireProtocol.productVersion),
       capabilities: .init(
         domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,
-        maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes))
+        maxBatch: limits.batch, maxHeaderBytes: limits.headerBytes, maxRequests: limits.requests,
+        maxTasks: limits.tasks, maxSubscriptions: limits.subscriptions))
   }
 }

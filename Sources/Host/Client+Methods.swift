@@ -46,6 +46,7 @@ extension Client {
     router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
+        try session?.checkPending()
         try host.checkDocument()
         let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
@@ -69,10 +70,10 @@ extension Client {
       try wired(call) {
         running = call
         defer { running = nil }
-        let before = subscribers.unannounced
+        let before = subscribers.made
         let result = try body(try P(from: call.params), self)
-        let made = subscribers.unannounced.filter { !before.contains($0) }
-        guard !made.isEmpty else { return .result(result) }
+        guard subscribers.made > before else { return .result(result) }
+        let made = before + 1...subscribers.made
         call.deferReply().reply(result)
         call.afterAnswer { [unowned self] in
           subscribers.announce(made)

@@ -21,18 +21,22 @@ extension Client {
 
   /// Starts a task's work once all others have ended.
   func wait(_ task: RunningTask, for others: [RunningTask]) {
-    task.awaited = others
-    task.awaitedCount = others.count
-    for other in others { other.dependents.append(task) }
+    for other in others {
+      task.awaited[other.number] = other
+      task.awaitedFraction += other.fraction
+      other.dependents[task.number] = task
+    }
+    task.awaitedCount = task.awaited.count
     if others.isEmpty { task.begin?() }
   }
 
   /// Starts the tasks that waited for one that has ended, whatever its outcome.
   func releaseDependents(of task: RunningTask) {
-    let dependents = task.dependents
-    task.dependents = []
+    let dependents = task.dependents.values.sorted { $0.number < $1.number }
+    task.dependents = [:]
     for dependent in dependents {
-      dependent.awaited.removeAll { $0 === task }
+      dependent.awaited[task.number] = nil
+      dependent.awaitedFraction -= task.fraction
       reportProgress(of: dependent)
       if dependent.awaited.isEmpty { dependent.begin?() }
     }
@@ -40,19 +44,29 @@ extension Client {
 
   /// Ends the waiting of a task, and stops the tasks that nothing else waits for.
   func releasePrerequisites(of task: RunningTask) {
-    let awaited = task.awaited
-    task.awaited = []
+    let awaited = task.awaited.values.sorted { $0.number < $1.number }
+    task.awaited = [:]
     for other in awaited {
-      other.dependents.removeAll { $0 === task }
+      other.dependents[task.number] = nil
       if other.isUnwanted { stop(other) }
     }
   }
 
+  /// Records how far a task is, and reports it to who waits for it.
+  func record(_ fraction: Double, of task: RunningTask) {
+    let progress = fraction - task.fraction
+    task.fraction = fraction
+    for dependent in task.dependents.values {
+      dependent.awaitedFraction += progress
+      reportProgress(of: dependent)
+    }
+  }
+
   /// Reports the progress of a task that waits for others, each of which counts the same.
-  func reportProgress(of task: RunningTask) {
+  private func reportProgress(of task: RunningTask) {
     // Saves that an opening waits for are no part of its progress.
     guard task.awaitedCount > 0, task.kind != .openDocument else { return }
-    let done = Double(task.awaitedCount - task.awaited.count) + task.awaited.reduce(0) { $0 + $1.fraction }
-    task.worker.report(done / Double(task.awaitedCount))
+    let done = Double(task.awaitedCount - task.awaited.count) + task.awaitedFraction
+    task.worker.report(min(1, max(0, done / Double(task.awaitedCount))))
   }
 }

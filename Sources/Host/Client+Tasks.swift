@@ -17,9 +17,11 @@ extension Client {
         if let older = tasks.find(request.key), older.request?.isSame(as: request) == true {
           // Joining changes nothing, but `ifRevision` still applies.
           if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+          try session?.checkPending()
           join(older, call, request)
           return .later
         }
+        try session?.checkPending()
         var older: RunningTask?
         var joins = false
         let plan = try change(call, name) { world in
@@ -35,6 +37,7 @@ extension Client {
           if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {
             throw ModelError.idExists(handle)
           }
+          if !joins { try checkCount(of: plan) }
           return plan
         }
         if let older, joins {
@@ -50,6 +53,14 @@ extension Client {
         run(plan, call, request, as: handle)
         return .later
       }
+    }
+  }
+
+  /// Throws if a plan and the loads that it waits for would be more tasks than may be.
+  private func checkCount<R>(of plan: Plan<R>) throws(RPCError) {
+    let limit = host.configuration.limits.tasks
+    guard plan.answer != nil || tasks.count + 1 + plan.prerequisites.count <= limit else {
+      throw .limitReached("tasks", limit: limit)
     }
   }
 
@@ -85,8 +96,7 @@ extension Client {
     let task = RunningTask(
       handle: handle, method: method, plan.kind, request: request, worker: worker,
       abandon: plan.abandon.map { abandon in { abandon(&$0) } })
-    tasks.running.append(task)
-    tasks.started += 1
+    tasks.add(task)
     let boundTask = LoopBound(task, on: loop)
     task.begin = { [unowned self, unowned task] in
       task.begin = nil
@@ -114,26 +124,24 @@ extension Client {
   private func finish<R: JSONEncodable & Sendable>(
     _ task: RunningTask, _ outcome: Result<Plan<R>.Finish, any Error>
   ) {
-    guard tasks.running.contains(where: { $0 === task }) else { return }
+    guard tasks.contains(task) else { return }
     host.world.begin(origin: .task)
     if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
-    // Opening a document replaces every object: only differences from the world before are sent.
-    let before = task.kind == .openDocument ? world : nil
     do {
       let result = try outcome.get()(&host.world)
       host.propagateOrUnlink()
       host.commit(task.method)
       tasks.remove(task)
-      host.publish(comparedWith: before)
+      host.publish()
       flushHeldBack()
-      for waiter in task.waiters { waiter.reply(result) }
+      for waiter in task.waiters.all { waiter.reply(result) }
       releaseDependents(of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&host.world)
       host.propagateOrUnlink()
       host.publish()
-      for waiter in task.waiters {
+      for waiter in task.waiters.all {
         waiter.fail(
           RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
         )
@@ -146,19 +154,19 @@ extension Client {
 
   private func join(_ task: RunningTask, _ call: Call, _ request: TaskRequest) {
     let pending = call.deferReply()
-    task.waiters.append(pending)
+    task.waiters.add(pending)
     // The scope of a load is its layer; a request's own scope ends only this waiter.
-    if task.isShared, let scope = request.scope { task.guests.append((scope, pending)) }
+    if task.isShared, let scope = request.scope { tasks.add(pending, scopedTo: scope, of: task) }
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self, unowned pending] in
-      task.waiters.removeAll { $0 === pending }
+      task.waiters.remove(pending)
       if task.isUnwanted { stop(task) }
     }
   }
 
   /// Cancels a task's work, which ends at its next cancellation check, and restores the world.
   func stop(_ task: RunningTask) {
-    guard tasks.running.contains(where: { $0 === task }) else { return }
+    guard tasks.contains(task) else { return }
     task.worker.cancel()
     task.begin = nil
     tasks.remove(task)
@@ -171,8 +179,8 @@ extension Client {
 
   /// Stops a task and fails its waiters.
   func end(_ task: RunningTask, with error: RPCError) {
-    let waiters = task.waiters
-    task.waiters = []
+    let waiters = task.waiters.all
+    task.waiters.removeAll()
     stop(task)
     for waiter in waiters { waiter.fail(error) }
   }
@@ -183,23 +191,25 @@ extension Client {
 
   /// Ends the tasks whose scope is a closed object.
   func endTasks(of object: ObjectReference) {
-    for task in tasks.running where task.scope == object { end(task, with: .cancelled) }
-    for task in tasks.running where task.guests.contains(where: { $0.scope == object }) {
-      let leaving = task.guests.filter { $0.scope == object }.map(\.pending)
-      let waiting = task.waiters.filter { waiter in leaving.contains { $0 === waiter } }
-      task.guests.removeAll { $0.scope == object }
-      task.waiters.removeAll { waiter in leaving.contains { $0 === waiter } }
+    let tasks = tasks.scoped(to: object)
+    for task in tasks where task.scope == object { end(task, with: .cancelled) }
+    for task in tasks where task.scope != object {
+      let waiting = task.guests[object, default: []].filter { task.waiters.remove($0) }
       if task.isUnwanted { stop(task) }
       for waiter in waiting { waiter.fail(.cancelled) }
     }
   }
 
+  /// Ends the tasks that end with an object, when another document replaces all objects.
+  func endScopedTasks() {
+    for object in tasks.scopes { endTasks(of: object) }
+  }
+
   private func report(_ fraction: Double, of handle: String) {
     guard let task = tasks.with(handle: handle) else { return }
     session?.turn {
-      for waiter in task.waiters { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
+      for waiter in task.waiters.all { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
     }
-    task.fraction = fraction
-    for dependent in task.dependents { reportProgress(of: dependent) }
+    record(fraction, of: task)
   }
 }

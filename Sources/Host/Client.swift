@@ -66,6 +66,7 @@ final class Client: MethodHost, HandlerClient {
     session.onDrained = { [weak self] in self?.drained() }
     session.hasMore = { [weak self] in self.map { $0.isHeldBack || $0.isResumeScheduled } ?? false }
     self.session = session
+    subscribers.limit = configuration.limits.subscriptions
     return session
   }
 

@@ -8,16 +8,22 @@ import Links
 extension Host {
   /// Publishes the changes since the last call. Runs before the reply that states the revision.
   ///
-  /// - Parameters:
-  ///   - canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
-  ///   - before: the previous world, when many objects were replaced by equal ones; only differences from it are sent.
-  func publish(canWait: Bool = false, comparedWith before: World? = nil) {
+  /// - Parameter canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
+  func publish(canWait: Bool = false) {
+    // Many objects of another document may be equal to those before: only differences are sent.
+    let before = world.takeReplaced()
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
-    for each in clients { each.client.publish(changes, ended: ended, canWait: canWait) }
+    for each in clients {
+      let changes = before.map { each.client.subscribers.expanded(changes, from: $0, to: world) } ?? changes
+      each.client.publish(changes, ended: ended, canWait: canWait)
+    }
     for change in changes {
       switch change.event {
+      case .replaced:
+        for each in clients { each.client.endScopedTasks() }
+        trimLater(Self.bulk)
       case .closed(let object):
         for each in clients { each.client.endTasks(of: object) }
         if object.collection == .overlays || object.collection == .layers { trimLater(Self.bulk) }
@@ -28,6 +34,7 @@ extension Host {
     // Ending the tasks of a closed object may change the world again.
     if world.hasChanges { publish() }
     for each in clients { each.client.published(ended: ended, isComparison: before != nil) }
+    if let before { loop.offload(to: .parsing) { withExtendedLifetime(before) {} } }
     // Only a change can start an animation.
     if !changes.isEmpty { scheduleTick() }
   }

@@ -10,20 +10,22 @@ struct CancelScan {
   var position: Int
   var isLost = false
   /// Cancels that have been applied to requests in flight. They also apply to earlier requests in the input that have
-  /// not run yet.
-  var cancels: [(position: Int, id: RequestID)] = []
+  /// not run yet. The position of the last one of each id.
+  private var cancels: [RequestID: Int] = [:]
 
   init(framer: Framer, from position: Int) {
     self.framer = framer
     self.position = position
   }
 
+  mutating func add(_ id: RequestID, at position: Int) { cancels[id] = max(cancels[id] ?? position, position) }
+
   /// Whether everything scanned has been run.
   func isBehind(_ position: Int) -> Bool { position >= self.position }
 
   /// Whether a request at that position has been cancelled by a later message.
   func cancels(_ id: RequestID, at position: Int) -> Bool {
-    cancels.contains { $0.position > position && $0.id == id }
+    cancels[id].map { $0 > position } ?? false
   }
 }
 
@@ -53,7 +55,7 @@ extension Session {
       }
       scan.position += position
     }
-    scan.cancels += found
+    for cancel in found { scan.add(cancel.id, at: cancel.position) }
     cancelScan = scan
     for cancel in found { cancelInFlight(cancel.id) }
   }

@@ -22,7 +22,7 @@ public final class PendingReply {
   let batch: Batch?
   let started: UInt64
   /// Its number among all deferred replies.
-  let order: Int
+  public let order: Int
 
   init(_ call: Call, started: UInt64, order: Int) {
     self.order = order

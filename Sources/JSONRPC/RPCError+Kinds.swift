@@ -76,6 +76,13 @@ extension RPCError {
     ).with("unread", unread)
   }
 
+  /// - Parameter what: what there are too many of, in the plural.
+  public static func limitReached(_ what: String, limit: Int) -> RPCError {
+    RPCError(
+      code: -31003, kind: "limitReached", message: "There are \(limit) \(what) already; the request was not run."
+    ).with("what", what).with("limit", limit)
+  }
+
   public static func resultTooLarge(limit: Int) -> RPCError {
     RPCError(
       code: -31002, kind: "resultTooLarge",

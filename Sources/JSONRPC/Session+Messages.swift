@@ -226,6 +226,11 @@ extension Session {
     return deferred
   }
 
+  /// Throws if as many requests are unanswered as may be.
+  public func checkPending() throws(RPCError) {
+    guard counters.pending < limits.requests else { throw .limitReached("requests", limit: limits.requests) }
+  }
+
   func deferReply(_ call: Call) -> PendingReply {
     counters.deferred += 1
     let pending = PendingReply(call, started: trace == .off ? 0 : loop.nanoseconds, order: counters.deferred)

@@ -26,5 +26,12 @@ public struct SessionLimits: Sendable {
   /// Above it the session ends.
   public var unreadBytes = 128 << 20
 
+  /// Maximum number of unanswered requests: what would wait is refused beyond it.
+  public var requests = 1_000_000
+  /// Maximum number of tasks, for the application.
+  public var tasks = 100_000
+  /// Maximum number of subscriptions, for the application.
+  public var subscriptions = 100_000
+
   public init() {}
 }

@@ -23,10 +23,10 @@ package enum Propagation {
   package static func propagate(_ world: inout World, isByTime: Bool = false) throws {
     // The ranges of the journal that links have written, in order.
     var written: [(range: Range<Int>, link: LinkID)] = []
-    var waiting: [Dependent] = []
+    var waiting = WaitingLinks()
     var runs: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDependents { index in written.last { $0.range.contains(index) }?.link }
+      let due = world.takeDependents { author(of: $0, in: written) }
       var hasDerived = false
       for dependent in due {
         switch dependent {
@@ -34,14 +34,12 @@ package enum Propagation {
           hasDerived = true
           try countRun(dependent, &runs, in: world)
           derive(name, of: id, in: &world)
-        case .link(let id, let fromFirst):
-          waiting.removeAll { $0 == dependent || $0 == .link(id, fromFirst: !fromFirst) }
-          waiting.append(dependent)
+        case .link(let id, let fromFirst): waiting.add(id, fromFirst: fromFirst)
         }
       }
       if hasDerived { continue }
-      guard !waiting.isEmpty else { return }
-      guard case .link(let id, let fromFirst) = waiting.removeFirst(), let link = world.links[id] else { continue }
+      guard let (id, fromFirst) = waiting.takeFirst() else { return }
+      guard let link = world.links[id] else { continue }
       try countRun(.link(id, fromFirst: fromFirst), &runs, in: world)
       let before = world.recordedCount
       // One write back only: when the owner of the first end adjusts the value as well, its value stays.
@@ -50,6 +48,18 @@ package enum Propagation {
       }
       written.append((before..<world.recordedCount, id))
     }
+  }
+
+  /// The link that made the change at an index of the journal.
+  ///
+  /// - Complexity: O(log n).
+  private static func author(of index: Int, in written: [(range: Range<Int>, link: LinkID)]) -> LinkID? {
+    var (low, high) = (0, written.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if written[middle].range.upperBound <= index { low = middle + 1 } else { high = middle }
+    }
+    return low < written.count && written[low].range.contains(index) ? written[low].link : nil
   }
 
   private static func countRun(_ dependent: Dependent, _ runs: inout [Dependent: Int], in world: World) throws {
@@ -120,5 +130,29 @@ package enum Propagation {
     }
     // View models never adjust values.
     return target.object?.collection != .viewModels && value != PathReading.value(at: target, in: world) ?? .null
+  }
+}
+
+/// Links that wait to run, each once, in the order in which they became due last.
+private struct WaitingLinks {
+  private var queue: [(link: LinkID, fromFirst: Bool)?] = []
+  private var indexes: [LinkID: Int] = [:]
+  /// Index of the first element that has not run.
+  private var next = 0
+
+  /// Adds a link at the end, whichever of its ends it was to follow before.
+  mutating func add(_ link: LinkID, fromFirst: Bool) {
+    if let index = indexes.updateValue(queue.count, forKey: link) { queue[index] = nil }
+    queue.append((link, fromFirst))
+  }
+
+  mutating func takeFirst() -> (link: LinkID, fromFirst: Bool)? {
+    while next < queue.count {
+      defer { next += 1 }
+      guard let first = queue[next] else { continue }
+      indexes[first.link] = nil
+      return first
+    }
+    return nil
   }
 }

@@ -26,7 +26,7 @@ package enum StateService: StateHandlers {
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     var patterns: [StatePattern] = []
     for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
-    let id = client.subscribers.makeID()
+    let id = try client.subscribers.makeID()
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
       defersEdits: params.edits == .deferred, base: client.world.revision)

@@ -22,7 +22,7 @@ extension StateTree {
   }
 
   private static func branch(_ members: KeyValuePairs<String, any MemberReadable>) -> StateNode {
-    .branch(members.map(\.key)) { name in
+    .branch({ members.map(\.key) }) { name in
       members.first { $0.key == name }.map { StateNode($0.value.memberValue, .whole) }
     }
   }

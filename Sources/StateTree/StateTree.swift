@@ -8,13 +8,13 @@ import WireCoding
 
 /// A node of the tree. Children and values are made on demand.
 package indirect enum StateNode {
-  /// Members in their order.
-  case branch([String], (String) -> StateNode?)
+  /// Members in their order. A collection's names are listed only when they are asked for.
+  case branch(() -> [String], graphicCount: () -> Int = { 0 }, (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
   /// The same of an ordered list, whose deltas are insertions, removals and moves.
   case list((inout JSONWriter) -> Void)
   /// An ordered list of ids, each of which is there once.
-  case ids([String])
+  case ids(TextList)
   /// An object or null: its members are sent one by one, and lists among them by steps.
   case parts((inout JSONWriter) -> Void)
   /// Graphics by id.
@@ -22,7 +22,7 @@ package indirect enum StateNode {
 
   package func child(_ name: String) -> StateNode? {
     switch self {
-    case .branch(_, let child): return child(name)
+    case .branch(_, _, let child): return child(name)
     case .graphics(let store):
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
@@ -42,9 +42,9 @@ package indirect enum StateNode {
     case .object:
       var names: [String] = []
       value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
-      return .branch(names) { make(value.member($0), document) }
+      return .branch({ names }) { make(value.member($0), document) }
     case .array:
-      return .branch((0..<value.count).map(String.init)) { name in
+      return .branch({ (0..<value.count).map(String.init) }) { name in
         Self.number(name).flatMap { make(value[$0], document) }
       }
     default: return nil
@@ -69,7 +69,7 @@ package indirect enum StateNode {
   package var names: [String] {
     switch self {
     case .leaf, .list, .ids, .parts: return opened?.names ?? []
-    case .branch(let names, _): return names
+    case .branch(let names, _, _): return names()
     case .graphics(let store):
       var ids: [String] = []
       ids.reserveCapacity(store.count)
@@ -84,11 +84,11 @@ package indirect enum StateNode {
   package func write(to writer: inout JSONWriter) {
     switch self {
     case .leaf(let write), .list(let write), .parts(let write): write(&writer)
-    case .ids(let ids): writer.array(ids) { $1.value($0) }
+    case .ids(let ids): writer.array(ids) { $1.value($0.string) }
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
-    case .branch(let names, let child):
+    case .branch(let names, _, let child):
       writer.beginObject()
-      for name in names {
+      for name in names() {
         guard let node = child(name) else { continue }
         writer.key(name)
         node.write(to: &writer)
@@ -113,9 +113,7 @@ extension StateNode {
     switch self {
     case .leaf, .list, .ids, .parts: 0
     case .graphics(let store): store.count
-    case .branch(let names, let child):
-      // Only the tree's upper levels lead to graphics; below an object's members there are none.
-      names.reduce(0) { $0 + (child($1)?.graphicCount ?? 0) }
+    case .branch(_, let graphicCount, _): graphicCount()
     }
   }
 }
@@ -123,14 +121,19 @@ extension StateNode {
 package enum StateTree {
   /// The whole tree of a world.
   package static func root(_ world: World) -> StateNode {
-    .branch(Collection.allCases.map(\.rawValue) + ["clock", "edit", "document"]) { name in
+    .branch(
+      { Collection.allCases.map(\.rawValue) + ["clock", "edit", "document"] },
+      graphicCount: { graphicCount(in: world) }
+    ) { name in
       switch name {
       case "clock": clock(world)
       case "edit": edit(world.history)
       case "document": document(world)
       default:
         Collection(rawValue: name).map { collection in
-          .branch(world.ids(of: collection)) { node(of: ObjectReference(collection, $0), in: world) }
+          .branch(
+            { world.ids(of: collection) }, graphicCount: { collection == .overlays ? graphicCount(in: world) : 0 }
+          ) { node(of: ObjectReference(collection, $0), in: world) }
         }
       }
     }
@@ -155,10 +158,23 @@ package enum StateTree {
   private static func node(of object: ObjectReference, in world: World) -> StateNode? {
     let noun = object.collection.noun
     return withMembers(of: object, in: world) { names, _ in
-      .branch([noun] + names()) { name in
+      .branch(
+        { [noun] + names() },
+        graphicCount: { object.collection == .overlays ? world.overlays[ID(object.id)]?.store.count ?? 0 : 0 }
+      ) { name in
         name == noun ? .leaf { $0.value(object.id) } : member(name, of: object, in: world)
       }
     }
+  }
+
+  /// The number of graphics of all overlays.
+  package static func graphicCount(in world: World) -> Int { world.overlays.values.reduce(0) { $0 + $1.store.count } }
+
+  /// The members of an object whose values may be sent by steps.
+  package static func lists(of object: ObjectReference, in world: World) -> [(name: String, node: StateNode)] {
+    withMembers(of: object, in: world, where: { $0 != .whole }) { names, member in
+      names().compactMap { name in member(name).map { (name, $0) } }
+    } ?? []
   }
 
   /// Every node whose path matches a pattern, in order.
@@ -175,11 +191,12 @@ package enum StateTree {
 
   /// Hands on what an object has but for its id: the names of its members, and each by its name. Nil when there is no such object.
   private static func withMembers<R>(
-    of object: ObjectReference, in world: World, _ body: (() -> [String], (String) -> StateNode?) -> R
+    of object: ObjectReference, in world: World, where isMeant: @escaping (MemberShape) -> Bool = { _ in true },
+    _ body: (@escaping () -> [String], (String) -> StateNode?) -> R
   ) -> R? {
     func open<Object: Entity>(_ object: Object?) -> R? {
       guard let object else { return nil }
-      return body({ Object.members.filter { $0.isMember(of: object) }.map(\.name) }) { name in
+      return body({ Object.members.filter { isMeant($0.shape) && $0.isMember(of: object) }.map(\.name) }) { name in
         guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
         return member.value(of: object, in: world).map { StateNode($0, member.shape) }
       }
@@ -216,7 +233,7 @@ extension StateNode {
     case (.graphics(let store), _): self = .graphics(store)
     case (.value(.array), _), (_, .list): self = .list { value.encode(to: &$0) }
     case (_, .parts): self = .parts { value.encode(to: &$0) }
-    case (_, .whole): self = .leaf { value.encode(to: &$0) }
+    case (_, .whole), (_, .any): self = .leaf { value.encode(to: &$0) }
     }
   }
 }

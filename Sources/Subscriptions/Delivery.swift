@@ -50,7 +50,8 @@ package enum StatePiece {
         return true
       }
       return [.value(path, writeEmpty), .graphics(path, store, rows: rows)]
-    case .branch(let names, let child):
+    case .branch(let names, _, let child):
+      let names = names()
       let large = names.filter { (child($0)?.graphicCount ?? 0) > graphicsInOnePiece }
       let small: (inout JSONWriter) -> Void = { writer in
         writer.beginObject()

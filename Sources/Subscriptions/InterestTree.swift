@@ -7,9 +7,21 @@ import StateTree
 /// Numbers of subscriptions by the patterns that they observe.
 struct InterestTree {
   private final class Node {
-    /// Subscriptions whose pattern ends here.
+    /// Subscriptions whose pattern ends here, ascending.
     var here: [Int] = []
+    /// Those of them that have ended; they are dropped together.
+    var ended: Set<Int> = []
     var below: [StatePattern.Segment: Node] = [:]
+
+    var living: [Int] { ended.isEmpty ? here : here.filter { !ended.contains($0) } }
+
+    /// - Complexity: O(1) amortized.
+    func end(_ number: Int) {
+      ended.insert(number)
+      guard ended.count > here.count / 2 else { return }
+      here = living
+      ended = []
+    }
   }
 
   private let root = Node()
@@ -21,13 +33,14 @@ struct InterestTree {
       node.below[segment] = below
       node = below
     }
-    if !node.here.contains(number) { node.here.append(number) }
+    // Numbers ascend: a subscription with the same pattern twice is the last one.
+    if node.here.last != number { node.here.append(number) }
   }
 
   func remove(_ number: Int, _ pattern: StatePattern) { remove(number, pattern.segments[...], from: root) }
 
   private func remove(_ number: Int, _ rest: ArraySlice<StatePattern.Segment>, from node: Node) {
-    guard let segment = rest.first else { return node.here.removeAll { $0 == number } }
+    guard let segment = rest.first else { return node.end(number) }
     guard let below = node.below[segment] else { return }
     remove(number, rest.dropFirst(), from: below)
     if below.here.isEmpty, below.below.isEmpty { node.below[segment] = nil }
@@ -50,7 +63,7 @@ struct InterestTree {
   }
 
   private func collect(_ rest: ArraySlice<Text>, _ node: Node, _ found: inout [Int]) {
-    found += node.here
+    found += node.living
     guard let name = rest.first else {
       for below in node.below.values { collect(rest, below, &found) }
       return

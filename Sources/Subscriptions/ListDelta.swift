@@ -1,5 +1,6 @@
 // The difference of two ordered lists by id, in JSON Patch's operations: removals, moves, insertions, replacements.
 
+import GeoModel
 import Geometry
 import JSON
 
@@ -57,11 +58,14 @@ package enum ListDelta {
   }
 
   /// The same of lists of ids.
-  package static func steps(from old: [String], to new: [String]) -> [Step] {
-    let (first, last) = common(old, new)
+  ///
+  /// - Complexity: as above, but for what the lists share at their start and end.
+  package static func steps(from old: TextList, to new: TextList) -> [Step] {
+    let first = old.commonStart(with: new)
+    let last = min(old.commonEnd(with: new), min(old.count, new.count) - first)
     return inner(
-      old[first..<old.count - last].map { ListElement(id: $0) },
-      new[first..<new.count - last].map { ListElement(id: $0) }, at: first)
+      old[first..<old.count - last].map { ListElement(id: $0.string) },
+      new[first..<new.count - last].map { ListElement(id: $0.string) }, at: first)
   }
 
   /// With how many elements both begin, and with how many further ones they end.

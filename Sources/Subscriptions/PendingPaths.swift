@@ -3,7 +3,7 @@
 import GeoModel
 import OrderedCollections
 
-/// Recorded operations by path.
+/// Recorded operations by path. Recording and dropping take the same time, however many there are.
 struct PendingPaths {
   typealias Operation = StateSubscriber.Operation
 
@@ -13,25 +13,70 @@ struct PendingPaths {
     var list: SentList?
   }
 
-  private(set) var entries: OrderedDictionary<ModelPath, Entry> = [:]
+  /// Nil where an entry was dropped: removing it would move those behind it.
+  private var slots: OrderedDictionary<ModelPath, Entry?> = [:]
+  private var dropped = 0
+  /// Paths below objects, by object. Kept above ``few`` entries.
+  private var inside: [ModelPath: [ModelPath]] = [:]
+  /// Up to so many entries, searching them is faster than hashing.
+  private static let few = 16
 
-  var count: Int { entries.count }
-  var isEmpty: Bool { entries.isEmpty }
+  var count: Int { slots.count - dropped }
+  var isEmpty: Bool { count == 0 }
 
-  subscript(path: ModelPath) -> Operation? { entries[path]?.operation }
-
-  mutating func set(_ path: ModelPath, _ operation: Operation, list: SentList? = nil) {
-    entries.updateValue(Entry(operation: operation, list: list), forKey: path)
+  /// In the order in which the paths were recorded.
+  var entries: [(path: ModelPath, entry: Entry)] {
+    slots.compactMap { path, entry in entry.map { (path, $0) } }
   }
 
-  /// Drops a path whose operations have cancelled out: a later one is sent behind those recorded in between.
-  mutating func drop(_ path: ModelPath) { entries[path] = nil }
+  /// The entry, if there is one alone.
+  var only: (path: ModelPath, entry: Entry)? { count == 1 ? entries.first : nil }
+
+  subscript(path: ModelPath) -> Operation? { slots[path]??.operation }
+
+  mutating func set(_ path: ModelPath, _ operation: Operation, list: SentList? = nil) {
+    // A path whose operations cancelled out is sent behind those recorded in between.
+    if let known = slots[path], known == nil {
+      slots[path] = nil
+      dropped -= 1
+    }
+    let isNew = slots.updateValue(Entry(operation: operation, list: list), forKey: path) == nil
+    if isNew, slots.count > Self.few { index(path) }
+  }
+
+  private mutating func index(_ path: ModelPath) {
+    if slots.count == Self.few + 1 {
+      inside = [:]
+      for path in slots.keys where path.names.count > 2 { inside[path.prefix(2), default: []].append(path) }
+    } else if path.names.count > 2 {
+      inside[path.prefix(2), default: []].append(path)
+    }
+  }
+
+  /// Drops a path whose operations have cancelled out.
+  mutating func drop(_ path: ModelPath) {
+    guard let known = slots[path], known != nil else { return }
+    slots.updateValue(nil, forKey: path)
+    dropped += 1
+    if dropped == slots.count { removeAll() }
+  }
 
   /// Drops the sent list at a path: the delta cannot be built upon it.
-  mutating func dropList(_ path: ModelPath) { entries[path]?.list = nil }
+  mutating func dropList(_ path: ModelPath) {
+    guard var entry = slots[path] ?? nil else { return }
+    entry.list = nil
+    slots.updateValue(entry, forKey: path)
+  }
 
   /// Drops the operations below a removed path.
-  mutating func drop(below path: ModelPath) { entries.removeAll { $0.key.isBelow(path) } }
+  mutating func drop(below path: ModelPath) {
+    let below = slots.count > Self.few && path.names.count > 1 ? inside[path.prefix(2)] ?? [] : Array(slots.keys)
+    for other in below where other.isBelow(path) { drop(other) }
+  }
 
-  mutating func removeAll() { entries.removeAll(keepingCapacity: entries.count <= 8) }
+  mutating func removeAll() {
+    slots.removeAll(keepingCapacity: slots.count <= 8)
+    dropped = 0
+    if !inside.isEmpty { inside = [:] }
+  }
 }

@@ -10,7 +10,7 @@ package enum SentList {
   package typealias Entry = DeltaDelivery.Entry
 
   /// Unique ids. Most lists are of this kind, and only these become long.
-  case ids([String])
+  case ids(TextList)
   /// JSON text.
   case text(String)
 
@@ -45,7 +45,7 @@ package enum SentList {
 
   private var elements: [ListElement]? {
     switch self {
-    case .ids(let ids): ids.map { ListElement(id: $0) }
+    case .ids(let ids): ids.map { ListElement(id: $0.string) }
     case .text(let text): ListElement.elements(of: text)
     }
   }

@@ -4,16 +4,20 @@ import GeoModel
 import Geometry
 import StateTree
 
-/// Every property that is sent by steps, kept once for all subscriptions while there are any.
+/// Every property that is sent by steps, of the kinds of objects that are observed, kept once for all subscriptions while there are any.
 struct SentLists {
   private var lists: [ObjectReference: [Text: SentList]] = [:]
-  private(set) var isKept = false
+  private var kept: Set<Collection> = []
 
-  /// Starts keeping lists, with those of `world`.
-  mutating func keep(_ world: World) {
-    guard !isKept else { return }
-    isKept = true
-    for collection in Collection.allCases {
+  func keeps(_ collection: Collection) -> Bool { kept.contains(collection) }
+
+  /// Starts keeping the lists of objects that patterns reach, with those of `world`.
+  mutating func keep(_ patterns: [StatePattern], _ world: World) {
+    for collection in Collection.allCases where !kept.contains(collection) {
+      guard patterns.contains(where: { $0.segments.first?.matches(Text(collection.rawValue)) ?? true }) else {
+        continue
+      }
+      kept.insert(collection)
       for id in world.ids(of: collection) { keep(ObjectReference(collection, id), world) }
     }
   }
@@ -21,9 +25,8 @@ struct SentLists {
   mutating func drop() { self = SentLists() }
 
   private mutating func keep(_ object: ObjectReference, _ world: World) {
-    guard case .branch(let names, let child)? = StateTree.node(at: ModelPath(object), in: world) else { return }
     var known: [Text: SentList] = [:]
-    for name in names { known[Text(name)] = SentList(child(name)) }
+    for (name, node) in StateTree.lists(of: object, in: world) { known[Text(name)] = SentList(node) }
     if !known.isEmpty { lists[object] = known }
   }
 
@@ -35,18 +38,19 @@ struct SentLists {
 
   /// Updates the lists that have changed.
   mutating func update(_ changes: [Change], _ world: World) {
-    guard isKept else { return }
+    guard !kept.isEmpty else { return }
     for change in changes {
       switch change.event {
-      case .created(let object): keep(object, world)
+      case .created(let object): if kept.contains(object.collection) { keep(object, world) }
       case .closed(let object): lists[object] = nil
       case .changed(let object, let property):
         guard lists[object]?[Text(property.rawValue)] != nil else { continue }
         lists[object]?[Text(property.rawValue)] = SentList(StateTree.node(at: change.event.path, in: world))
       case .member(let object, let name):
+        guard kept.contains(object.collection) else { continue }
         // A client's value may become a list, or cease to be one.
         lists[object, default: [:]][Text(name)] = SentList(StateTree.node(at: change.event.path, in: world))
-      case .clock, .history, .document, .graphics: break
+      case .replaced, .clock, .history, .document, .graphics: break
       }
     }
   }

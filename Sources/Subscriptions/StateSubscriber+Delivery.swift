@@ -52,7 +52,7 @@ extension StateSubscriber {
   ///
   /// - Returns: false when the delta is not of that kind.
   private func sendSingleChange(_ world: World, _ session: Session, _ texts: inout PatchTexts) -> Bool {
-    guard pending.count == 1, let (path, entry) = pending.entries.elements.first, entry.operation == .replace,
+    guard let (path, entry) = pending.only, entry.operation == .replace,
       entry.list == nil,
       before == nil, !needsResync, path.names.count > 2, graphics.isEmpty, touchedPatterns.isEmpty,
       texts.make(path, in: world)

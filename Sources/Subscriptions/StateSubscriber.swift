@@ -72,6 +72,7 @@ package final class StateSubscriber: Subscriber {
       coalesced += record(path, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }
     case .changed, .member, .clock, .history, .document: coalesced += record(path, .replace, list)
+    case .replaced: break
     case .graphics(let overlay, let edit): coalesced += record(edit, of: overlay, path)
     }
     if isDirty, !origins.contains(change.origin) { origins.append(change.origin) }
@@ -148,7 +149,7 @@ package final class StateSubscriber: Subscriber {
       rememberSent(world, below: path)
       // The client's list is no longer the sent one.
       pending.dropList(path)
-    case .clock, .history, .document: break
+    case .replaced, .clock, .history, .document: break
     case .closed:
       dropSentParts(below: path)
       for pattern in patterns where pattern.isBelow(path) { sentPaths.remove(removal(pattern, path)) }

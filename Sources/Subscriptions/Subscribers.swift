@@ -32,16 +32,15 @@ package struct Subscribers {
   /// Numbers of subscriptions with changes to send, ascending.
   private var dirty: [Int] = []
   /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
-  private var rateLimited: [Int] = []
+  private var rateLimited: Set<Int> = []
   private var lastID = 0
-  private var lastNumber = 0
+  /// Number of subscriptions ever made, and the number of the newest one.
+  package private(set) var made = 0
   /// How many batches of changes have been recorded.
   package private(set) var clock = 0
   /// Changes merged into later ones before they were sent.
   package private(set) var coalesced = 0
   package private(set) var resyncs = 0
-  /// Subscriptions whose handle has not been sent.
-  package private(set) var unannounced: [String] = []
   /// Whether an edit is under way whose changes some subscriptions defer.
   package private(set) var isEditing = false
 
@@ -49,38 +48,38 @@ package struct Subscribers {
   /// Whether a flush has nothing to do.
   package var isIdle: Bool { dirty.isEmpty && rateLimited.isEmpty }
 
-  package mutating func makeID() -> String {
+  /// Maximum number of subscriptions.
+  package var limit = SessionLimits().subscriptions
+
+  /// The id of a new subscription. Throws if there are as many as may be.
+  package mutating func makeID() throws(RPCError) -> String {
+    guard count < limit else { throw .limitReached("subscriptions", limit: limit) }
     lastID += 1
     return "sub\(lastID)"
   }
 
   package mutating func add(_ subscriber: any Subscriber, _ world: World) {
-    lastNumber += 1
-    let number = lastNumber
+    made += 1
+    let number = made
     entries[number] = Entry(subscriber, number)
     numbers[subscriber.id] = number
     for pattern in subscriber.interests { interests.add(number, pattern) }
-    unannounced.append(subscriber.id)
-    lists.keep(world)
+    lists.keep(subscriber.interests, world)
     if isEditing, subscriber.defersEdits { subscriber.compare(with: world) }
     // A snapshot in parts may follow the reply.
     markDirty(number)
   }
 
-  /// Marks the handles as sent to the client.
-  package mutating func announce(_ ids: [String]) {
-    unannounced.removeAll { ids.contains($0) }
-    for id in ids {
-      if let number = numbers[id] { entries[number]?.isAnnounced = true }
-    }
+  /// Marks the handles of subscriptions as sent to the client.
+  package mutating func announce(_ numbers: ClosedRange<Int>) {
+    for number in numbers { entries[number]?.isAnnounced = true }
   }
 
   package mutating func remove(_ id: String) {
     guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
     for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
     dirty.removeAll { $0 == number }
-    rateLimited.removeAll { $0 == number }
-    unannounced.removeAll { $0 == id }
+    rateLimited.remove(number)
     if entries.isEmpty { lists.drop() }
   }
 
@@ -95,6 +94,14 @@ package struct Subscribers {
   }
 
   // MARK: Recording
+
+  /// The changes with one for each observed object in place of the one that says that another document replaced all objects.
+  package func expanded(_ changes: [Change], from before: World, to world: World) -> [Change] {
+    changes.flatMap { change in
+      guard case .replaced = change.event else { return [change] }
+      return world.replacement(of: before, by: change, where: lists.keeps)
+    }
+  }
 
   package mutating func record(_ changes: [Change], _ world: World) {
     guard !entries.isEmpty, !changes.isEmpty else { return }
@@ -186,13 +193,13 @@ package struct Subscribers {
 
   /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
   private mutating func endRateLimits(_ now: UInt64) {
-    rateLimited.removeAll { number in
-      guard let entry = entries[number] else { return true }
+    rateLimited = rateLimited.filter { number in
+      guard let entry = entries[number] else { return false }
       guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
-        return false
+        return true
       }
       entry.subscriber.stopComparing()
-      return true
+      return false
     }
   }
 
@@ -235,7 +242,7 @@ package struct Subscribers {
     entry.subscriber.flush(world, to: session, &texts)
     if entry.subscriber.maxRate != nil {
       entry.subscriber.compare(with: world)
-      if !rateLimited.contains(entry.number) { rateLimited.append(entry.number) }
+      rateLimited.insert(entry.number)
     }
     _ = resume(entry, session, &result)
     // Changes that cancel out send nothing and do not count against the rate.

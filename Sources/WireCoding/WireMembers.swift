@@ -93,7 +93,7 @@ extension MemberValue: JSONEncodable {
     case .integer(let number): writer.value(number)
     case .number(let number): writer.value(number)
     case .text(let text): writer.value(text)
-    case .ids(let ids): writer.array(ids) { $1.value($0) }
+    case .ids(let ids): writer.array(ids) { $1.value($0.string) }
     case .value(let value): value.encode(to: &writer)
     case .values(let values): writer.map(values) { $0.encode(to: &$1) }
     case .objects(let objects): writer.map(objects) { $1.value($0.rawValue) }

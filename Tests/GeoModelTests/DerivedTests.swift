@@ -46,7 +46,7 @@ private struct Edited {
   private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
 
   private mutating func change(_ world: inout World, isAlone: Bool) throws {
-    let all = world.layers.values
+    let all = Array(world.layers.values)
     let any = all.randomElement(using: &random)
     let leaf = all.filter { $0.features != nil }.randomElement(using: &random)
     let group = chance(0.6) ? all.filter { $0.kind == .group }.randomElement(using: &random)?.id : nil

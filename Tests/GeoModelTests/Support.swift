@@ -59,6 +59,7 @@ extension World {
   mutating func takeChangeDescriptions() -> [String] {
     takeChanges().map { change in
       switch change.event {
+      case .replaced: "replaced"
       case .created(let object): "created \(object.collection.rawValue)/\(object.id)"
       case .closed(let object): "closed \(object.collection.rawValue)/\(object.id)"
       case .changed(let object, let property): "\(object.collection.rawValue)/\(object.id).\(property.rawValue)"

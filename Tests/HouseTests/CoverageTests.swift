@@ -13,6 +13,7 @@ struct CoverageTests {
     "state/resynced": "Tests/ServerTests/BackpressureTests.swift",
     "$/logMessage": "Tests/JSONRPCTests/LifecycleTests.swift",
     "serverBusy": "Tests/ServerTests/BackpressureTests.swift",
+    "limitReached": "Tests/ConformanceTests/Session/LimitTests.swift",
     "internalError": "Tests/JSONRPCTests/MessageTests.swift",
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",

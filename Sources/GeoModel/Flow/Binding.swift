@@ -1,5 +1,6 @@
 // Bindings, which are handles to paths of the state tree, and links, which keep the values at two paths equal.
 
+import Geometry
 import Query
 
 public typealias BindingID = ID<Binding>
@@ -24,6 +25,8 @@ public struct Binding: Entity {
   public let owner: ObjectReference?
 
   public var parent: ObjectReference? { owner }
+  public static let isIndexed = true
+  public var references: [Text] { [owner, path?.object].compactMap { $0?.text } }
 
   /// The path that the binding leads to; nil for a constant.
   public var path: ModelPath? { if case .path(let path) = target { path } else { nil } }
@@ -58,6 +61,8 @@ public struct Link: Entity {
   public let owner: ObjectReference?
 
   public var parent: ObjectReference? { owner }
+  public static let isIndexed = true
+  public var references: [Text] { [owner, first.object, second.object].compactMap { $0?.text } }
 
   public func canReturn(to world: World) -> Bool {
     [first.object, second.object, owner].allSatisfy { $0.map { world.revision(of: $0) != nil } ?? true }
@@ -71,6 +76,7 @@ extension World {
     id: BindingID?, to target: Binding.Target, isReadOnly: Bool, owner: ObjectReference?
   ) throws(ModelError) -> Binding {
     try checkFree(id)
+    try checkNesting(inOwner: owner)
     if case .path(let path) = target { try requireObject(of: path) }
     let id = try claim(id, prefix: "binding")
     return insert(Binding(id: id, target: target, isReadOnly: isReadOnly, owner: owner))
@@ -89,6 +95,7 @@ extension World {
     owner: ObjectReference?
   ) throws(ModelError) -> Link {
     try checkFree(id)
+    try checkNesting(inOwner: owner)
     try requireObject(of: first)
     try requireObject(of: second)
     guard !first.overlaps(second) else { throw .flow(.cycle([first.description, second.description])) }

@@ -11,31 +11,48 @@ public enum Dependent: Hashable, Sendable {
 
 /// Dependents by the object that they depend on.
 struct Dependents: Sendable {
-  /// Paths outside objects are under nil.
-  private var byObject: [ObjectReference?: [(path: ModelPath, dependent: Dependent)]] = [:]
+  private typealias Entry = (path: ModelPath, dependent: Dependent)
+
+  /// By the number of the view model or link, in the order of creation. Paths outside objects are under nil.
+  private var byObject: [ObjectReference?: Numbered<[Entry]>] = [:]
+  /// The objects on which the view model or link with a number depends.
+  private var objects: [Int: [ObjectReference?]] = [:]
 
   var isEmpty: Bool { byObject.isEmpty }
 
-  /// - Parameter environment: path of the environment that the view model inherits.
-  mutating func add(_ model: ViewModel, seeing environment: ModelPath) {
+  /// - Parameters:
+  ///   - number: the view model's place in the order of creation.
+  ///   - environment: path of the environment that the view model inherits.
+  mutating func add(_ model: ViewModel, at number: Int, seeing environment: ModelPath) {
     for (name, sources) in model.derived {
       // The property depends on itself, so that inserting the view model computes it, even from a constant expression.
-      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name))
-      for (_, path) in sources { add(path, .derived(model.id, name)) }
+      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), at: number)
+      for (_, path) in sources { add(path, .derived(model.id, name), at: number) }
       // Text conventions are a dependency of expressions that format text.
       if (try? model.property(name))?.derivation?.expression.isWrittenByConventions == true {
-        add(environment, .derived(model.id, name))
+        add(environment, .derived(model.id, name), at: number)
       }
     }
   }
 
-  mutating func add(_ link: Link) {
-    add(link.first, .link(link.id, fromFirst: true))
-    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false)) }
+  mutating func add(_ link: Link, at number: Int) {
+    add(link.first, .link(link.id, fromFirst: true), at: number)
+    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false), at: number) }
   }
 
-  private mutating func add(_ path: ModelPath, _ dependent: Dependent) {
-    byObject[path.object, default: []].append((path, dependent))
+  private mutating func add(_ path: ModelPath, _ dependent: Dependent, at number: Int) {
+    let object = path.object
+    if byObject[object, default: Numbered()].modify(number, { $0.append((path, dependent)) }) != nil { return }
+    byObject[object]?.insert([(path, dependent)], at: number)
+    objects[number, default: []].append(object)
+  }
+
+  /// Removes a view model or a link.
+  mutating func remove(_ number: Int) {
+    for object in objects.removeValue(forKey: number) ?? [] {
+      _ = byObject[object]?.remove(number)
+      if byObject[object]?.isEmpty == true { byObject[object] = nil }
+    }
   }
 
   /// Calls `body` with the dependents of the path, of paths above it and of paths below it.
@@ -43,7 +60,27 @@ struct Dependents: Sendable {
   /// - Complexity: linear in the dependents of the path's object.
   func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
     guard let here = byObject[path.object] else { return }
-    for (own, dependent) in here where own.overlaps(path) { body(dependent) }
+    for entries in here.elements {
+      for (own, dependent) in entries where own.overlaps(path) { body(dependent) }
+    }
+  }
+}
+
+/// Dependents that have become due, each once, in the order in which they did.
+private struct DueDependents {
+  private var list: [Dependent?] = []
+  private var indexes: [Dependent: Int] = [:]
+
+  var all: [Dependent] { list.compactMap { $0 } }
+
+  mutating func add(_ dependent: Dependent) {
+    guard indexes[dependent] == nil else { return }
+    indexes[dependent] = list.count
+    list.append(dependent)
+  }
+
+  mutating func remove(_ dependent: Dependent) {
+    if let index = indexes.removeValue(forKey: dependent) { list[index] = nil }
   }
 }
 
@@ -79,9 +116,9 @@ extension World {
     let changes = recorded
     guard propagated < changes.count else { return [] }
     var restored = RestoredPaths(changes)
-    var result: [Dependent] = []
-    var seen: Set<Dependent> = []
-    for (index, change) in changes.enumerated().dropFirst(propagated) {
+    var due = DueDependents()
+    for index in propagated..<changes.count {
+      let change = changes[changes.startIndex + index]
       let author = link(index)
       func add(_ dependent: Dependent) {
         if case .link(let id, let fromFirst) = dependent {
@@ -91,22 +128,19 @@ extension World {
           {
             return
           }
-          if seen.remove(.link(id, fromFirst: !fromFirst)) != nil {
-            result.removeAll { $0 == .link(id, fromFirst: !fromFirst) }
-          }
+          due.remove(.link(id, fromFirst: !fromFirst))
         }
-        if seen.insert(dependent).inserted { result.append(dependent) }
+        due.add(dependent)
       }
       if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
         change.origin != .undo || mayDiffer(link)
       {
-        result.append(.link(link.id, fromFirst: true))
-        seen.insert(.link(link.id, fromFirst: true))
+        due.add(.link(link.id, fromFirst: true))
       }
       dependents.dependents(change.event.path, add)
     }
     propagated = changes.count
-    return result
+    return due.all
   }
 
   /// Makes changes with the origin `binding`.
@@ -163,8 +197,10 @@ extension World {
   private mutating func currentDependents() -> Dependents {
     if let dependents { return dependents }
     var made = Dependents()
-    for model in viewModels.values { made.add(model, seeing: environmentPath(of: model)) }
-    for link in links.values { made.add(link) }
+    for model in viewModels.values {
+      made.add(model, at: viewModels.number(of: model.id) ?? 0, seeing: environmentPath(of: model))
+    }
+    for link in links.values { made.add(link, at: links.number(of: link.id) ?? 0) }
     dependents = made
     return made
   }
@@ -176,14 +212,16 @@ extension World {
     var done: Set<ModelPath> = []
     for (name, _) in model.derived {
       var stack: [ModelPath] = []
-      try visit(ModelPath(model.reference, name), with: model, &stack, &done)
+      var visited: Set<ModelPath> = []
+      try visit(ModelPath(model.reference, name), with: model, &stack, &visited, &done)
     }
   }
 
   private func visit(
-    _ path: ModelPath, with model: ViewModel, _ stack: inout [ModelPath], _ done: inout Set<ModelPath>
+    _ path: ModelPath, with model: ViewModel, _ stack: inout [ModelPath], _ visited: inout Set<ModelPath>,
+    _ done: inout Set<ModelPath>
   ) throws(ModelError) {
-    if let start = stack.firstIndex(of: path) {
+    if visited.contains(path), let start = stack.firstIndex(of: path) {
       throw .flow(.cycle((stack[start...] + [path]).map(\.description)))
     }
     guard !done.contains(path), let object = path.object, stack.count < 1000 else { return }
@@ -191,10 +229,12 @@ extension World {
     guard let here, let name = path.names.last, let derivation = (try? here.property(name.string))?.derivation
     else { return }
     stack.append(path)
+    visited.insert(path)
     for (_, path) in derivation.sources(in: here.id) {
-      for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &done) }
+      for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &visited, &done) }
     }
     stack.removeLast()
+    visited.remove(path)
     done.insert(path)
   }
 
@@ -208,13 +248,15 @@ extension World {
 
 extension World {
   /// Updates the index for an inserted object.
-  mutating func addDependents<E: Entity>(of element: E) {
+  ///
+  /// - Parameter number: the object's place in the order of creation.
+  mutating func addDependents<E: Entity>(of element: E, at number: Int) {
     if E.collection == .environments { hasEnvironmentChanged = true }
     if let model = element as? ViewModel, dependents != nil {
       let environment = environmentPath(of: model)
-      dependents?.add(model, seeing: environment)
+      dependents?.add(model, at: number, seeing: environment)
     }
-    if let link = element as? Link { dependents?.add(link) }
+    if let link = element as? Link { dependents?.add(link, at: number) }
   }
 
   /// The path at which changes of the environment that a view model inherits are recorded. It is constant, as is the
@@ -225,10 +267,11 @@ extension World {
       node ?? ObjectReference(.environments, EnvironmentScope.session.rawValue), Property.environment.rawValue)
   }
 
-  mutating func dropDependents<E: Entity>(of element: E) {
+  /// Updates the index for an object that was removed.
+  mutating func dropDependents<E: Entity>(of element: E, at number: Int) {
     switch E.collection {
     case .environments: hasEnvironmentChanged = true
-    case .viewModels, .links: dependents = nil
+    case .viewModels, .links: dependents?.remove(number)
     default: break
     }
   }

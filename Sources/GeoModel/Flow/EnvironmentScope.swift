@@ -1,6 +1,8 @@
 // The environment: values that are set at a node of the object tree and inherited by all nodes below, and shared
 // objects likewise.
 
+import Geometry
+
 public typealias EnvironmentKeyID = ID<EnvironmentKey>
 public typealias EnvironmentID = ID<EnvironmentScope>
 
@@ -125,6 +127,12 @@ public struct EnvironmentScope: Entity {
   }
 
   public var parent: ObjectReference? { node }
+  public static let isIndexed = true
+  public var references: [Text] {
+    // Longer texts are no ids.
+    values.values.compactMap { Text($0.text) }.filter { $0.string.utf8.count <= 64 }
+      + objects.values.map { Text($0.rawValue) }
+  }
   public func withoutDanglingReferences(in world: World) -> EnvironmentScope {
     var result = self
     result.objects = objects.filter { world.viewModels[$0.value] != nil }

@@ -103,6 +103,7 @@ extension Change.Event {
   /// The path that changed.
   public var path: ModelPath {
     switch self {
+    case .replaced: ModelPath([])
     case .created(let object), .closed(let object): ModelPath(object)
     case .changed(let object, let property): ModelPath(object, property.rawValue)
     case .member(let object, let name): ModelPath(object, name)

@@ -37,6 +37,13 @@ public struct ViewModel: Entity {
   public internal(set) var values: [String: Value]
 
   public var parent: ObjectReference? { owner }
+  public static let isIndexed = true
+  public var references: [Text] {
+    (owner.map { [$0.text] } ?? [])
+      + properties.compactMap { $0.type == .reference ? Text(values[$0.name]?.text) : nil }
+  }
+  /// Whether values may refer to objects.
+  var hasReferences: Bool { properties.contains { $0.type == .reference } }
   public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 
   /// Finds a property by name. Throws `unknownProperty` with the available names.

@@ -41,14 +41,6 @@ extension World {
     }
   }
 
-  /// Removes all values and shared objects of the session. Those of nodes are removed with the nodes.
-  mutating func clearEnvironment() {
-    changeKnown(EnvironmentScope.session) { scope in
-      scope.values = [:]
-      scope.objects = [:]
-    }
-  }
-
   // MARK: Reading
 
   /// The value of a key at a node: set there or at the nearest ancestor, else the default; null for an unregistered
@@ -100,7 +92,7 @@ extension World {
     layers[LayerID(layer.id)]?.container.reference
   }
 
-  private func parent(of object: ObjectReference) -> ObjectReference? { parent(of: object.id, object.collection.kind) }
+  func parent(of object: ObjectReference) -> ObjectReference? { parent(of: object.id, object.collection.kind) }
 
   private func parent<E: Entity>(of id: String, _ kind: E.Type) -> ObjectReference? {
     self[keyPath: kind.registry][ID(id)]?.parent
@@ -109,10 +101,11 @@ extension World {
   /// All nodes that have an environment; the session is first.
   var environmentNodes: [ObjectReference] {
     [ObjectReference(.environments, EnvironmentScope.session.rawValue)]
-      + [Collection.maps, .scenes, .views, .overlays, .layers].flatMap { collection in
-        ids(of: collection).map { ObjectReference(collection, $0) }
-      }
+      + Self.nodeCollections.flatMap { collection in ids(of: collection).map { ObjectReference(collection, $0) } }
   }
+
+  /// The kinds of objects that have an environment.
+  static let nodeCollections: [Collection] = [.maps, .scenes, .views, .overlays, .layers]
 
   /// The nearest node at or above an object; nil for the session.
   func environmentNode(of object: ObjectReference?) -> ObjectReference? {
@@ -160,10 +153,7 @@ extension World {
 
   public func checkNode(_ node: ObjectReference?) throws(ModelError) {
     guard let node else { return }
-    switch node.collection {
-    case .maps, .scenes, .views, .overlays, .layers: return
-    default: throw .flow(.notANode(node.id))
-    }
+    guard Self.nodeCollections.contains(node.collection) else { throw .flow(.notANode(node.id)) }
   }
 
   private mutating func changeScope(

@@ -30,30 +30,67 @@ extension World {
   mutating func recordEnvironmentChanges() {
     guard hasEnvironmentChanged else { return }
     hasEnvironmentChanged = false
-    for node in nodesWithChangedEnvironment(since: EarlierEnvironment(takeUnpublishedRecords())) {
+    for node in nodesWithChangedEnvironment(since: EarlierEnvironment(journal.takeUnpublishedRecords())) {
       record(.changed(node, .environment))
     }
   }
 
   /// Nodes with another value than at the beginning of the command.
   func nodesWithChangedEnvironment() -> [ObjectReference] {
-    nodesWithChangedEnvironment(since: EarlierEnvironment(journal))
+    nodesWithChangedEnvironment(since: EarlierEnvironment(journal.records))
   }
 
   private func nodesWithChangedEnvironment(since before: EarlierEnvironment) -> [ObjectReference] {
     var before = before
     before.groups = before.groups.filter { id, group in layers[id].map { $0.group != group } ?? false }
-    return environmentNodes.filter { node in
+    return nodes(below: before).filter { node in
       let object = node.collection == .environments ? nil : node
       let now = scopeIDs(of: object)
       let then = before.groups.isEmpty ? now : scopeIDs(of: object, groups: before.groups)
       guard now != then || now.contains(where: { before.values[$0] != nil }) else { return false }
-      return environmentKeys.contains { key in
+      return environmentKeys.values.contains { key in
         let name = key.definition.name
         let new = now.lazy.compactMap { environments[$0]?.values[name] }.first
         let old = then.lazy.compactMap { (before.values[$0] ?? environments[$0]?.values)?[name] }.first
         return (new ?? key.definition.defaultValue) != (old ?? key.definition.defaultValue)
       }
     }
+  }
+
+  /// The nodes that inherit from changed scopes and groups, in the order of ``environmentNodes``.
+  ///
+  /// - Complexity: linear in these nodes, but for sorting.
+  private func nodes(below changed: EarlierEnvironment) -> [ObjectReference] {
+    if changed.values[EnvironmentScope.session] != nil { return environmentNodes }
+    var nodes: Set<ObjectReference> = []
+    for id in changed.values.keys { if let node = find(id.rawValue) { addNodes(below: node, to: &nodes) } }
+    for id in changed.groups.keys { addNodes(below: ObjectReference(.layers, id.rawValue), to: &nodes) }
+    return nodes.map { (node: $0, order: order(ofNode: $0)) }.sorted { $0.order < $1.order }.map(\.node)
+  }
+
+  private func addNodes(below node: ObjectReference, to nodes: inout Set<ObjectReference>) {
+    guard nodes.insert(node).inserted else { return }
+    switch node.collection {
+    case .maps, .scenes:
+      let content: ViewContent = node.collection == .maps ? .map(MapID(node.id)) : .scene(SceneID(node.id))
+      for layer in allLayers(of: content) { nodes.insert(layer.reference) }
+      for view in referrers(to: node, of: View.self) {
+        addNodes(below: ObjectReference(.views, view.rawValue), to: &nodes)
+      }
+    case .views:
+      for overlay in views[ViewID(node.id)]?.overlays ?? [] {
+        nodes.insert(ObjectReference(.overlays, overlay.rawValue))
+      }
+    case .layers: for layer in layers(from: [LayerID(node.id)]) { nodes.insert(layer.reference) }
+    default: break
+    }
+  }
+
+  private func order(ofNode node: ObjectReference) -> (kind: Int, number: Int) {
+    (Self.nodeCollections.firstIndex(of: node.collection) ?? 0, number(of: node.id, node.collection.kind) ?? 0)
+  }
+
+  private func number<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
+    self[keyPath: kind.registry].number(of: ID(id))
   }
 }

@@ -66,6 +66,7 @@ extension World {
     _ id: ViewModelID?, _ type: ViewModelTypeID?, _ definitions: [PropertyDefinition], _ owner: ObjectReference?,
     _ values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
+    try checkNesting(inOwner: owner)
     var model = ViewModel(
       id: id ?? Self.placeholderID, type: type, properties: definitions, owner: owner,
       values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
@@ -136,6 +137,7 @@ extension World {
 
   /// Writes checked values. Equal values record nothing.
   mutating func write(_ values: [(name: String, value: Value)], of id: ViewModelID, by origin: Origin? = nil) {
+    let former = viewModels[id].flatMap { $0.hasReferences ? $0 : nil }
     let before = viewModels.modify(id) { model in
       var before: [(name: String, value: Value)] = []
       for (name, value) in values {
@@ -147,6 +149,7 @@ extension World {
       return before
     }
     guard let before, !before.isEmpty else { return }
+    if let former { references.update(former, viewModels[id]) }
     recordUndo(ValuesChanged(id: id, before: before))
     for (name, _) in before { record(.member(ObjectReference(.viewModels, id.rawValue), name), by: origin) }
     touch(id)

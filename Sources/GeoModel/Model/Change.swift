@@ -49,6 +49,8 @@ public struct GraphicsEdit: Hashable, Sendable {
 /// One change. It holds no values: readers take them from the world at the same revision.
 public struct Change: Sendable {
   public enum Event: Sendable {
+    /// Another document's objects have replaced all objects; see ``World/replacement(of:)``.
+    case replaced
     case created(ObjectReference)
     case closed(ObjectReference)
     case changed(ObjectReference, Property)
@@ -69,7 +71,7 @@ public struct Change: Sendable {
         object.collection == .views && property != .overlays
           && Collection.views.traits(of: property).contains(.modifies)
       // Steps of history cover graphics and values; the others are never saved.
-      case .member, .graphics, .clock, .history, .document: false
+      case .replaced, .member, .graphics, .clock, .history, .document: false
       }
     }
   }

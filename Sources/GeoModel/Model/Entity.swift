@@ -1,5 +1,7 @@
 // The protocol of all objects of the model, so that generic code can change any of them.
 
+import Geometry
+
 /// An object with an id, which stores the revision of its last change or that of a descendant.
 public protocol Entity: Sendable {
   static var collection: Collection { get }
@@ -12,6 +14,12 @@ public protocol Entity: Sendable {
 
   var id: ID<Self> { get }
   var revision: Int { get set }
+  /// Whether objects of the kind refer to others, or move.
+  static var isIndexed: Bool { get }
+  /// The ids of objects whose closing closes or changes this one: its owner, what it shows or leads to. It may name others, too.
+  var references: [Text] { get }
+  /// Whether the clock moves the object on.
+  var isMoving: Bool { get }
   /// The object that contains this one: a change here counts for it, too.
   var parent: ObjectReference? { get }
   /// The object without its contents, to be kept for undo. Contents have undo records of their own.
@@ -36,6 +44,9 @@ public protocol Entity: Sendable {
 extension Entity {
   public static var members: [Member<Self>] { [] }
   public static var isUndoable: Bool { true }
+  public static var isIndexed: Bool { false }
+  public var references: [Text] { [] }
+  public var isMoving: Bool { false }
   public var parent: ObjectReference? { nil }
   public var memento: Self { self }
   public var byteCount: Int { 1024 }

@@ -110,7 +110,7 @@ public enum GroupVisibilityMode: String, Hashable, Sendable {
 /// The layers of a group.
 public struct LayerGrouping: Hashable, Sendable {
   /// In drawing order.
-  public internal(set) var layers: [LayerID] = []
+  public internal(set) var layers: IDList<Layer> = []
   public internal(set) var visibilityMode = GroupVisibilityMode.independent
 }
 

@@ -6,9 +6,9 @@ import Geometry
 public struct Basemap: Hashable, Sendable {
   public internal(set) var name: Text? = nil
   /// In drawing order, below all others.
-  public internal(set) var baseLayers: [LayerID] = []
+  public internal(set) var baseLayers: IDList<Layer> = []
   /// In drawing order, above the operational layers.
-  public internal(set) var referenceLayers: [LayerID] = []
+  public internal(set) var referenceLayers: IDList<Layer> = []
 }
 
 /// A named viewpoint.
@@ -24,8 +24,8 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var title: Text? = nil
   public internal(set) var basemap: Basemap?
   /// In drawing order.
-  public internal(set) var operationalLayers: [LayerID] = []
-  public internal(set) var tables: [LayerID] = []
+  public internal(set) var operationalLayers: IDList<Layer> = []
+  public internal(set) var tables: IDList<Layer> = []
   public internal(set) var bookmarks: [Bookmark] = []
   /// The viewpoint of new views that are given none.
   public internal(set) var initialViewpoint: Viewpoint?
@@ -56,12 +56,17 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// The layers at the top level, in drawing order.
-  public var topLayers: [LayerID] {
-    (basemap?.baseLayers ?? []) + operationalLayers + (basemap?.referenceLayers ?? [])
+  public var topLayers: some Sequence<LayerID> { topLists.joined() }
+
+  /// The layers at the top level, and the tables.
+  var directLayers: some Sequence<LayerID> { (topLists + [tables]).joined() }
+
+  private var topLists: [IDList<Layer>] {
+    [basemap?.baseLayers ?? [], operationalLayers, basemap?.referenceLayers ?? []]
   }
 
   /// A list at the top level; empty for a group's.
-  subscript(list: LayerList) -> [LayerID] {
+  subscript(list: LayerList) -> IDList<Layer> {
     get {
       switch list {
       case .role(.operational): operationalLayers
@@ -83,7 +88,7 @@ public struct MapContent: Hashable, Sendable {
   }
 
   /// Adding a layer to a basemap creates the basemap.
-  private func basemap(_ layers: [LayerID], _ change: (inout Basemap) -> Void) -> Basemap? {
+  private func basemap(_ layers: IDList<Layer>, _ change: (inout Basemap) -> Void) -> Basemap? {
     guard basemap != nil || !layers.isEmpty else { return nil }
     var result = basemap ?? Basemap()
     change(&result)

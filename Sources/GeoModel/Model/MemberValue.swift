@@ -11,7 +11,7 @@ public enum MemberValue: Sendable {
   case number(Double)
   case text(String)
   /// An ordered list of unique ids.
-  case ids([String])
+  case ids(TextList)
   /// Any JSON value.
   case value(Value)
   case values([String: Value])
@@ -47,8 +47,9 @@ public enum MemberValue: Sendable {
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-/// How deltas represent changes of a member: the whole value, elements of its list, or members of its object.
-public enum MemberShape: Sendable { case whole, list, parts }
+/// How deltas represent changes of a member: the whole value, elements of its list, members of its object, or as the
+/// value at hand allows.
+public enum MemberShape: Sendable { case whole, list, parts, any }
 
 /// A type of members.
 public protocol MemberReadable: Sendable {
@@ -172,10 +173,6 @@ public protocol MemberElement: Equatable, Sendable {
   static func memberValue(of list: [Self]) -> MemberValue
 }
 
-extension ID: MemberElement {
-  public static func memberValue(of list: [ID]) -> MemberValue { .ids(list.map(\.rawValue)) }
-}
-
 extension Field: MemberElement {
   public static func memberValue(of list: [Field]) -> MemberValue { .fields(list) }
 }
@@ -283,6 +280,7 @@ extension ID<ViewModel>: MemberMapElement {
 }
 
 extension Value: MemberReadable {
+  public static var shape: MemberShape { .any }
   public var memberValue: MemberValue { isNull ? .null : .value(self) }
 }
 

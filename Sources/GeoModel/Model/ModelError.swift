@@ -16,6 +16,7 @@ public enum ModelError: Error, Hashable, Sendable {
   /// A layer would contain itself. The ids from the layer down to itself, both ends included.
   case cycle([String])
   case tooDeeplyNested(limit: Int)
+  case tooManyOwners(limit: Int)
   case wrongKind(String, Layer.Kind, expected: [Layer.Kind])
   /// A layer over data without geometry can only be a table.
   case noGeometry(String)

@@ -1,5 +1,6 @@
 // Which changes of objects are recorded, and what undo leaves alone.
 
+import Geometry
 import Query
 
 extension Source: Entity {
@@ -32,6 +33,11 @@ extension View: Entity {
   public static let collection = Collection.views
   public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
   public static let isUndoable = false
+  public static let isIndexed = true
+  public var references: [Text] {
+    [content.reference.text] + (locationDisplay.source.map { [Text($0.rawValue)] } ?? [])
+  }
+  public var isMoving: Bool { isNavigating }
 
   public func undone(from current: View) -> View {
     // Undo restores the overlays of a view, but not the view itself.
@@ -65,6 +71,9 @@ extension LocationSource: Entity {
   public static let collection = Collection.locationSources
   public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
   public static let isUndoable = false
+  public static let isIndexed = true
+  public var references: [Text] { owner.map { [$0.text] } ?? [] }
+  public var isMoving: Bool { isRunning }
 
   /// A location source is live: undo leaves all of it alone.
   public func undone(from current: LocationSource) -> LocationSource { current }

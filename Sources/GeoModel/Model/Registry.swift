@@ -1,45 +1,53 @@
 // The store of all objects of one kind.
 
-import OrderedCollections
+import Geometry
+import HashTreeCollections
 
 /// Objects of one kind, by id and in the order of creation.
+///
+/// Each object has a number, by which all objects of the world are in the order of creation. Undo restores an object
+/// under its number, and so at its place.
 public struct Registry<Element: Entity>: Sendable {
+  // A persistent tree, as tasks keep snapshots: a write after a snapshot would copy a dictionary.
   // Usable from inline code, so that generic callers in other modules are specialized.
-  @usableFromInline private(set) var elements: OrderedDictionary<ID<Element>, Element> = [:]
+  @usableFromInline private(set) var numbers: TreeDictionary<ID<Element>, Int> = [:]
+  @usableFromInline private(set) var elements = Numbered<Element>()
 
   public var count: Int { elements.count }
-  public var ids: [ID<Element>] { elements.keys.elements }
-  @inlinable public var values: [Element] { elements.values.elements }
+  /// - Complexity: O(n).
+  public var ids: [ID<Element>] { elements.elements.map(\.id) }
+  /// In the order of creation.
+  @inlinable public var values: Numbered<Element>.Elements { elements.elements }
 
-  /// Whether an object satisfies the predicate. Unlike ``values``, copies no objects.
-  @inlinable public func contains(where predicate: (Element) -> Bool) -> Bool {
-    elements.values.contains(where: predicate)
-  }
-
-  @inlinable public subscript(id: ID<Element>) -> Element? { elements[id] }
+  @inlinable public subscript(id: ID<Element>) -> Element? { numbers[id].flatMap { elements[$0] } }
 
   /// Finds an object, or throws `unknownID`.
   @inlinable public func require(_ id: ID<Element>) throws(ModelError) -> Element {
-    guard let element = elements[id] else { throw .unknownID(Element.collection, id.rawValue) }
+    guard let element = self[id] else { throw .unknownID(Element.collection, id.rawValue) }
     return element
   }
 
+  /// The object's place in the order of creation.
+  func number(of id: ID<Element>) -> Int? { numbers[id] }
+
   // Only `World+Change` and undo records call these: every change needs an undo record.
 
-  mutating func insert(_ element: Element, at index: Int? = nil) {
-    elements.updateValue(element, forKey: element.id, insertingAt: min(index ?? count, count))
+  mutating func insert(_ element: Element, at number: Int) {
+    if let old = numbers.updateValue(number, forKey: element.id), old != number { _ = elements.remove(old) }
+    elements.insert(element, at: number)
   }
 
-  /// - Returns: the object and its index.
-  /// - Complexity: O(n).
+  /// - Returns: the object and its number.
   mutating func remove(_ id: ID<Element>) -> (Element, at: Int)? {
-    guard let index = elements.index(forKey: id) else { return nil }
-    return (elements.remove(at: index).value, index)
+    guard let number = numbers.removeValue(forKey: id), let element = elements.remove(number) else { return nil }
+    return (element, number)
   }
+
+  mutating func modifyAll(_ body: (inout Element) -> Void) { elements.modifyAll(body) }
 
   /// Changes an object in place. Does nothing if there is none.
   mutating func modify<R, E: Error>(_ id: ID<Element>, _ body: (inout Element) throws(E) -> R) throws(E) -> R? {
-    guard let index = elements.index(forKey: id) else { return nil }
-    return try body(&elements.values[index])
+    guard let number = numbers[id] else { return nil }
+    return try elements.modify(number, body)
   }
 }

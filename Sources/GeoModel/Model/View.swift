@@ -71,7 +71,7 @@ public struct View: Sendable {
   /// The viewpoint in map units.
   public internal(set) var camera: Camera
   /// In drawing order.
-  public internal(set) var overlays: [OverlayID] = []
+  public internal(set) var overlays: IDList<Overlay> = []
   public internal(set) var locationDisplay = LocationDisplay()
   var animation: Animation?
 

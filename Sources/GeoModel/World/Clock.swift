@@ -52,20 +52,14 @@ extension World {
   /// Shifts start times with the clock, so that elapsed times stay.
   private mutating func shiftRunning(by nanoseconds: Int64) {
     guard nanoseconds != 0 else { return }
-    for id in views.ids {
+    for id in moving(View.self) {
       changeKnown(id) { view in
         view.animation?.start.nanoseconds &+= nanoseconds
       }
     }
-    for id in locationSources.ids {
+    for id in moving(LocationSource.self) {
       changeKnown(id) { $0.resumedAt?.nanoseconds &+= nanoseconds }
     }
-  }
-
-  /// Whether an animation or a location source runs, so that ticks are needed.
-  // Inlinable: callers ask after each command, and only the two registries are to be read, without a copy of the world.
-  @inlinable public var isMoving: Bool {
-    mayMove && (views.contains(where: \.isNavigating) || locationSources.contains(where: \.isRunning))
   }
 
   /// Number of ticks up to `instant`.
@@ -88,8 +82,8 @@ extension World {
   /// Advances everything to `instant` in one step.
   public mutating func advance(to instant: Instant) {
     clock.now = max(clock.now, instant)
-    for id in locationSources.ids { advance(id) }
-    for id in views.ids { advanceAnimation(of: id) }
+    for id in moving(LocationSource.self) { advance(id) }
+    for id in moving(View.self) { advanceAnimation(of: id) }
   }
 
   /// Advances a real clock without ticks, when nothing moves.

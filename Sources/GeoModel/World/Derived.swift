@@ -50,15 +50,15 @@ extension World {
   /// - Complexity: O(layers).
   public func loadStatus(of container: ViewContent) -> LoadStatus {
     guard let content = try? content(of: container) else { return .notLoaded }
-    return merged(content.topLayers + content.tables)
+    return merged(content.directLayers)
   }
 
   /// The load status of a layer; that of a group follows from its layers.
   public func loadStatus(of layer: Layer) -> LoadStatus {
-    layer.features?.loadStatus ?? merged(layer.grouping?.layers ?? [])
+    layer.features?.loadStatus ?? merged(layer.grouping?.layers ?? IDList())
   }
 
-  private func merged(_ ids: [LayerID]) -> LoadStatus {
+  private func merged(_ ids: some Sequence<LayerID>) -> LoadStatus {
     var result = LoadStatus.loaded
     for id in ids {
       guard let layer = layers[id] else { continue }
@@ -103,7 +103,8 @@ extension World {
     let index = result.count
     result.append((id, state))
     if let grouping = layer.grouping {
-      let shown = grouping.layers.last { layers[$0]?.appearance.isVisible == true }
+      let isExclusive = grouping.visibilityMode == .exclusive
+      let shown = isExclusive ? grouping.layers.reversed().first { layers[$0]?.appearance.isVisible == true } : nil
       var below: [LayerViewState] = []
       for member in grouping.layers {
         let isHidden: Bool? =

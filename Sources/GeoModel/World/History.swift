@@ -7,31 +7,6 @@ public struct ContentTag: Hashable, Sendable {
   var other = 0
 }
 
-/// One undoable unit: a command, a transaction or an edit.
-struct Step: Sendable {
-  let name: String
-  /// In the order of the changes.
-  let undoRecords: [any UndoRecord]
-  /// Number of the content that the step leads to.
-  let contentNumber: Int
-  /// Revision at which the step was done, or begun if it is an edit.
-  let revision: Int
-  let byteCount: Int
-
-  init(name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int) {
-    self.name = name
-    self.undoRecords = undoRecords
-    self.contentNumber = contentNumber
-    self.revision = revision
-    byteCount = undoRecords.reduce(64) { $0 + $1.byteCount }
-  }
-
-  /// The step with other records, which revert or repeat it.
-  func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
-    Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
-  }
-}
-
 /// The published properties of a history.
 struct HistoryState: Sendable {
   let canUndo: Bool
@@ -40,50 +15,6 @@ struct HistoryState: Sendable {
   let redoName: String?
   let isEditing: Bool
   let isModified: Bool
-}
-
-/// An edit under way: its commands make one step.
-struct OpenEdit: Sendable {
-  let name: String?
-  /// First revision within the edit.
-  let revision: Int
-  /// Content when the edit began, with later changes that undo leaves alone.
-  var content: ContentTag
-  var undoRecords: [any UndoRecord] = []
-  var byteCount = 0
-  /// Whether the edit exceeds ``History/byteLimit``, so that it cannot be undone.
-  private(set) var isTooLarge = false
-  /// Objects with a memento in `undoRecords`: later ones are dropped, so that a long drag stays small.
-  private var objectsWithMemento: Set<ObjectReference> = []
-
-  init(name: String?, revision: Int, content: ContentTag) {
-    self.name = name
-    self.revision = revision
-    self.content = content
-  }
-
-  mutating func add(_ undoRecord: any UndoRecord) {
-    guard !isTooLarge else { return }
-    if undoRecord.kind == .members {
-      guard objectsWithMemento.insert(undoRecord.object).inserted else { return }
-    } else if undoRecord.kind.isStructure {
-      objectsWithMemento.remove(undoRecord.object)
-    } else if let earlier = undoRecords.last, earlier.covers(undoRecord) {
-      return
-    }
-    byteCount += undoRecord.byteCount
-    undoRecords.append(undoRecord)
-    guard byteCount > History.byteLimit else { return }
-    isTooLarge = true
-    undoRecords = []
-    byteCount = 0
-  }
-
-  mutating func forget(where condition: (any UndoRecord) -> Bool) {
-    guard undoRecords.contains(where: condition) else { return }
-    undoRecords.removeAll(where: condition)
-    byteCount = undoRecords.reduce(0) { $0 + $1.byteCount }
-  }
 }
 
 /// Steps that were done and undone. The newest is last.
@@ -199,19 +130,32 @@ public struct History: Sendable {
     content.step = done.last?.contentNumber ?? firstContent
   }
 
-  /// Drops the records of objects that cannot be restored.
-  mutating func forget(where condition: (any UndoRecord) -> Bool) {
-    func kept(_ steps: [Step]) -> [Step] {
-      steps.compactMap { step in
-        guard step.undoRecords.contains(where: condition) else { return step }
-        let remaining = step.undoRecords.filter { !condition($0) }
-        return remaining.isEmpty ? nil : step.with(remaining, at: step.revision)
-      }
+  /// The objects that steps, or the edit under way, have removed from a parent.
+  ///
+  /// - Complexity: O(steps + objects found), once the steps are indexed.
+  mutating func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
+    var children = edit?.removedChildren(of: parent) ?? []
+    for index in done.indices { children += done[index].removedChildren(of: parent) }
+    for index in undone.indices { children += undone[index].removedChildren(of: parent) }
+    return children
+  }
+
+  /// Drops the records of objects that cannot be restored, and steps without others.
+  ///
+  /// - Complexity: O(steps · objects + records dropped), amortized.
+  mutating func forget(_ objects: Set<ObjectReference>) {
+    for index in done.indices {
+      doneBytes -= done[index].byteCount
+      for object in objects { done[index].forget(object) }
+      doneBytes += done[index].byteCount
     }
-    done = kept(done)
-    doneBytes = done.reduce(0) { $0 + $1.byteCount }
-    undone = kept(undone)
-    edit?.forget(where: condition)
+    for index in undone.indices { for object in objects { undone[index].forget(object) } }
+    if done.contains(where: \.isForgotten) {
+      done.removeAll(where: \.isForgotten)
+      doneBytes = done.reduce(0) { $0 + $1.byteCount }
+    }
+    if undone.contains(where: \.isForgotten) { undone.removeAll(where: \.isForgotten) }
+    edit?.forget(objects)
   }
 
   /// Drops all steps when another document begins.

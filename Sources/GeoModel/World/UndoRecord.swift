@@ -51,7 +51,10 @@ struct Inserted<Element: Entity>: UndoRecord {
   var kind: UndoRecordKind { .insertion }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
-  func rollBack(_ world: inout World) { _ = world[keyPath: Element.registry].remove(id) }
+  func rollBack(_ world: inout World) {
+    guard let (element, number) = world[keyPath: Element.registry].remove(id) else { return }
+    world.dropDependents(of: element, at: number)
+  }
   func undo(_ world: inout World) {
     world.closeViews(showing: object)
     world.remove(id)
@@ -61,7 +64,8 @@ struct Inserted<Element: Entity>: UndoRecord {
 /// Reverts the removal of an object.
 struct Removed<Element: Entity>: UndoRecord {
   let element: Element
-  let index: Int
+  /// Its place in the order of creation.
+  let number: Int
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
   var kind: UndoRecordKind { .removal }
@@ -72,10 +76,13 @@ struct Removed<Element: Entity>: UndoRecord {
     // A closed view cannot be restored, and neither can its overlays.
     return parent.collection.kind.isUndoable || world.revision(of: parent) != nil
   }
-  func rollBack(_ world: inout World) { world[keyPath: Element.registry].insert(element, at: index) }
+  func rollBack(_ world: inout World) {
+    world[keyPath: Element.registry].insert(element, at: number)
+    world.addDependents(of: element, at: number)
+  }
   func undo(_ world: inout World) {
     guard isUndoable(in: world), element.canReturn(to: world) else { return }
-    world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: index)
+    world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: number)
   }
 }
 

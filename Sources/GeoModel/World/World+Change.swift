@@ -16,6 +16,7 @@ extension World {
     recordUndo(Changed(memento: old.memento))
     if E.collection == .environments { hasEnvironmentChanged = true }
     _ = self[keyPath: E.registry].modify(id) { $0 = new }
+    references.update(old, new)
     var hasChanged = false
     for member in E.members where member.differs?(old, new) == true {
       guard let property = member.property else { continue }
@@ -32,13 +33,15 @@ extension World {
     try? change(id, by: origin) { (element) throws(ModelError) in body(&element) }
   }
 
-  /// - Parameter index: index in the registry of its kind; last when nil.
+  /// - Parameter number: its place in the order of creation; last when nil.
   /// - Returns: the inserted object, with its revision.
   @discardableResult
-  mutating func insert<E: Entity>(_ element: E, at index: Int? = nil) -> E {
-    self[keyPath: E.registry].insert(element, at: index)
+  mutating func insert<E: Entity>(_ element: E, at number: Int? = nil) -> E {
+    let number = number ?? makeNumber()
+    self[keyPath: E.registry].insert(element, at: number)
+    references.update(nil, element)
     recordUndo(Inserted(id: element.id))
-    addDependents(of: element)
+    addDependents(of: element, at: number)
     record(.created(element.reference))
     touch(element.id)
     var inserted = element
@@ -49,9 +52,10 @@ extension World {
   mutating func remove<E: Entity>(_ id: ID<E>) {
     guard let known = self[keyPath: E.registry][id] else { return }
     release(known.reference)
-    guard let (element, index) = self[keyPath: E.registry].remove(id) else { return }
-    dropDependents(of: element)
-    recordUndo(Removed(element: element, index: index))
+    guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }
+    references.update(element, nil)
+    dropDependents(of: element, at: number)
+    recordUndo(Removed(element: element, number: number))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }
   }

@@ -70,7 +70,7 @@ extension World {
     let twice = pathsRecordedTwice()
     guard !twice.isEmpty || !graphics.isEmpty else { return }
     let objects = Set(twice.map(\.object))
-    let known = Dictionary(grouping: journal.filter { objects.contains($0.object) }, by: \.object)
+    let known = Dictionary(grouping: journal.records.filter { objects.contains($0.object) }, by: \.object)
     let nodes = twice.contains { $0.names[2] == "environment" } ? Set(nodesWithChangedEnvironment()) : []
     let equal = twice.filter { path in
       guard let object = path.object else { return false }

@@ -32,11 +32,8 @@ extension World {
     var invalid = Invalid()
     for change in takeUnexamined() { invalidate(by: change, &invalid) }
     recordLoadStatuses(&invalid)
-    if !invalid.trees.isEmpty {
-      for id in views.ids {
-        guard let view = views[id], let trees = invalid.trees[view.content] else { continue }
-        recordStates(of: trees, in: view)
-      }
+    for view in viewsShowing(invalid.trees.keys) {
+      if let trees = invalid.trees[view.content] { recordStates(of: trees, in: view) }
     }
     for (id, origin) in invalid.rescaled.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let view = views[id] else {
@@ -76,6 +73,15 @@ extension World {
       }
     default: break
     }
+  }
+
+  /// The views of maps and scenes, in the order of creation.
+  private func viewsShowing(_ contents: some Sequence<ViewContent>) -> [View] {
+    let ids = contents.flatMap { content in
+      referrers(to: content.reference, of: View.self).filter { views[$0]?.content == content }
+    }
+    return ids.map { (id: $0, number: views.number(of: $0) ?? 0) }.sorted { $0.number < $1.number }
+      .compactMap { views[$0.id] }
   }
 
   // MARK: Load status

@@ -4,39 +4,59 @@ import Geometry
 
 extension World {
   /// Closes all objects and drops history: an empty document begins.
-  public mutating func beginDocument() { replaceContent(nil, path: nil, UnknownMembers()) }
-
-  /// Closes all objects and takes over those of another world, under their ids.
   ///
-  /// - Parameters:
-  ///   - other: the world that was read from a document; nothing runs in it.
-  ///   - path: the absolute path of the document's file.
-  /// - Complexity: linear in the objects; contents are shared, not copied.
-  public mutating func open(_ other: World, path: String, _ unknown: UnknownMembers) {
-    replaceContent(other, path: path, unknown)
+  /// - Complexity: O(1).
+  public mutating func beginDocument() { replace(by: emptied()) }
+
+  /// Closes all objects and takes over those of another document.
+  ///
+  /// - Parameter next: what ``opening(_:path:_:)`` has made of the document, and propagation after it.
+  /// - Complexity: O(1); linear in the objects where the model has changed since ``emptied()``.
+  public mutating func open(_ next: World) { replace(by: next) }
+
+  /// A world with what belongs to the session, and without objects.
+  public func emptied() -> World {
+    var empty = World(transformer: transformer, geodesy: geodesy, timeZones: timeZones, now: realTime)
+    empty.continueSession(of: self)
+    empty.document = DocumentState()
+    empty.viewModelTypes = viewModelTypes
+    empty.environmentKeys = environmentKeys
+    return empty
   }
 
-  private mutating func replaceContent(_ other: World?, path: String?, _ unknown: UnknownMembers) {
+  /// Makes the world that an opened document leads to, all that is derived included but for what ``propagated`` adds, so
+  /// that little is left to do on the loop. The command is left open for propagation.
+  ///
+  /// - Parameters:
+  ///   - other: the world that was read from the document; nothing runs in it.
+  ///   - path: the absolute path of the document's file.
+  /// - Complexity: linear in the objects; contents are shared, not copied.
+  public func opening(_ other: World, path: String, _ unknown: UnknownMembers) -> World {
+    var next = self
+    next.document.path = path
+    next.document.unknownMembers = unknown
+    next.begin(origin: .task)
+    next.takeOver(other)
+    next.recordDerived()
+    return next
+  }
+
+  private mutating func replace(by next: World) {
     // Opening a document is not undone.
     isStep = false
+    for id in moving(View.self) { if let animation = views[id]?.animation { end(animation.process, .interrupted) } }
     changeHistory { world in
-      for id in world.views.ids { try? world.closeView(id) }
-      for collection in Collection.allCases where collection.hasUniqueIDs { world.closeAll(of: collection.kind) }
-      world.clearEnvironment()
-      world.retireIDs()
-      if let other { world.takeOver(other) }
+      let before = world.document
+      world.replaceObjects(by: next)
       world.history.forgetAll()
       world.history.markSaved()
+      world.document = before
       world.document.number += 1
       // A save of the old document must not name this one.
       world.document.pendingName = nil
-      world.document.unknownMembers = unknown
-      world.setPath(path)
+      world.document.unknownMembers = next.document.unknownMembers
+      world.setPath(next.document.path)
     }
-  }
-
-  private mutating func closeAll<E: Entity>(of kind: E.Type) {
-    for id in self[keyPath: E.registry].ids.reversed() { remove(id) }
   }
 
   private mutating func takeOver(_ other: World) {
@@ -49,12 +69,7 @@ extension World {
       }
       _ = other.environments.modify(scope.id) { $0.values = values }
     }
-    let known = environmentKeys.count
     for collection in Collection.allCases { takeOver(collection.kind, from: other) }
-    // Existing nodes see the defaults of new keys; that is only the session, as all other nodes are new.
-    if environmentKeys.count > known {
-      record(.changed(ObjectReference(.environments, EnvironmentScope.session.rawValue), .environment))
-    }
   }
 
   private mutating func takeOver<E: Entity>(_ kind: E.Type, from other: World) {

@@ -9,14 +9,14 @@ extension World {
     recordEnvironmentChanges()
     dropUnchangedRecords()
     let before = history.state
-    var journal = takeStepRecords()
+    var journal = self.journal.takeStepRecords()
     if recorded.contains(where: { $0.closesView }) {
       let unrestorable = discardUnrestorable(journal)
       journal.removeAll { unrestorable.contains($0.object) }
     }
     if isStep || oldestReverted != nil { recordStep(name, journal) }
     recordHistory(since: before)
-    clearJournal()
+    self.journal.clear()
   }
 
   private mutating func recordStep(_ name: String, _ journal: [any UndoRecord]) {
@@ -41,12 +41,12 @@ extension World {
   ///
   /// - Returns: whether `isModified` has changed. That happens once at most, as a modified document stays modified.
   public mutating func commitPropagation() -> Bool {
-    let journal = takeStepRecords()
+    let journal = self.journal.takeStepRecords()
     guard !journal.isEmpty else { return false }
     let before = history.state
     if !undoable(journal).isEmpty { history.recordOtherChange() }
     recordHistory(since: before)
-    clearJournal()
+    self.journal.clear()
     return before.isModified != history.isModified
   }
 
@@ -88,12 +88,14 @@ extension World {
     let client = origin
     origin = .undo
     defer { origin = client }
-    _ = takeStepRecords()
+    _ = journal.takeStepRecords()
     for undoRecord in undoRecords.reversed() { undoRecord.undo(&self) }
-    // A view model that such a scope shared may not have been restored.
-    for scope in environments.ids { removeEmptyScope(scope) }
+    // A view model that a restored scope shared may not have been restored.
+    for undoRecord in undoRecords where undoRecord.object.collection == .environments {
+      removeEmptyScope(EnvironmentID(undoRecord.object.id))
+    }
     recordEnvironmentChanges()
-    return undoable(takeStepRecords())
+    return undoable(journal.takeStepRecords())
   }
 
   // MARK: Edits
@@ -159,19 +161,15 @@ extension World {
   ///
   /// - Returns: the objects that belong to closed views.
   private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> Set<ObjectReference> {
-    let open = views
+    var lost = journal.filter { $0.kind == .removal && $0.object.collection == .views }.map(\.object)
+    let removed = Dictionary(grouping: journal.filter { $0.requiredParent != nil }, by: \.requiredParent)
     var unrestorable: Set<ObjectReference> = []
-    // Newest first: a removed parent precedes its children.
-    for undoRecord in (history.allUndoRecords + journal).reversed() {
-      guard let parent = undoRecord.requiredParent else { continue }
-      if unrestorable.contains(parent) || parent.collection == .views && open[ViewID(parent.id)] == nil {
-        unrestorable.insert(undoRecord.object)
-      }
+    let views = Set(lost)
+    while let parent = lost.popLast() {
+      for child in (removed[parent] ?? []).map(\.object) + history.removedChildren(of: parent)
+      where unrestorable.insert(child).inserted { lost.append(child) }
     }
-    history.forget { undoRecord in
-      unrestorable.contains(undoRecord.object)
-        || undoRecord.object.collection == .views && open[ViewID(undoRecord.object.id)] == nil
-    }
+    history.forget(unrestorable.union(views))
     return unrestorable
   }
 
@@ -192,8 +190,4 @@ extension World {
     if before.isEditing != now.isEditing { record(.history(.isEditing)) }
     if before.isModified != now.isModified { record(.document(.isModified)) }
   }
-}
-
-extension History {
-  var allUndoRecords: [any UndoRecord] { (done + undone).flatMap(\.undoRecords) + (edit?.undoRecords ?? []) }
 }

@@ -75,7 +75,7 @@ extension World {
     let layer = try layers.require(id)
     let list = list(of: layer)
     removeTree(id)
-    changeLayers(in: list, of: layer.container) { $0.removeAll { $0 == id } }
+    changeLayers(in: list, of: layer.container) { $0.remove(id) }
   }
 
   /// Removes a layer and its subtree, but not from the list that holds it.
@@ -108,11 +108,11 @@ extension World {
     guard index <= count else { throw .indexOutOfRange(count: count + (old == new ? 1 : 0)) }
     if old == new {
       changeLayers(in: old, of: container) { list in
-        list.removeAll { $0 == id }
+        list.remove(id)
         list.insert(id, at: index)
       }
     } else {
-      changeLayers(in: old, of: container) { $0.removeAll { $0 == id } }
+      changeLayers(in: old, of: container) { $0.remove(id) }
       changeKnown(id) { $0.group = position.group }
       changeLayers(in: new, of: container) { $0.insert(id, at: index) }
     }
@@ -174,13 +174,13 @@ extension World {
     return basemap.referenceLayers.contains(top) ? .reference : .operational
   }
 
-  private func layers(in list: LayerList, of container: ViewContent) throws(ModelError) -> [LayerID] {
+  private func layers(in list: LayerList, of container: ViewContent) throws(ModelError) -> IDList<Layer> {
     guard case .group(let id) = list else { return try content(of: container)[list] }
     return try layers.require(id).grouping?.layers ?? []
   }
 
   private mutating func changeLayers(
-    in list: LayerList, of container: ViewContent, _ body: (inout [LayerID]) -> Void
+    in list: LayerList, of container: ViewContent, _ body: (inout IDList<Layer>) -> Void
   ) {
     guard case .group(let id) = list else {
       try? changeContent(of: container) { (content) throws(ModelError) in body(&content[list]) }
@@ -194,7 +194,7 @@ extension World {
   }
 
   /// The list that holds a layer, with the layer; empty if there is no such layer.
-  public func siblings(of id: LayerID) -> [LayerID] {
+  public func siblings(of id: LayerID) -> IDList<Layer> {
     guard let layer = layers[id] else { return [] }
     return (try? layers(in: list(of: layer), of: layer.container)) ?? []
   }
@@ -204,18 +204,18 @@ extension World {
   /// - Complexity: O(n).
   public func allLayers(of container: ViewContent) -> [Layer] {
     guard let content = try? content(of: container) else { return [] }
-    return layers(from: content.topLayers + content.tables)
+    return layers(from: content.directLayers)
   }
 
   /// The given layers with their subtrees, a group before its layers.
   ///
   /// - Complexity: O(n).
-  public func layers(from ids: [LayerID]) -> [Layer] {
+  public func layers(from ids: some Sequence<LayerID>) -> [Layer] {
     var result: [Layer] = []
-    func add(_ ids: [LayerID]) {
-      for layer in ids.compactMap({ layers[$0] }) {
+    func add(_ ids: some Sequence<LayerID>) {
+      for layer in ids.lazy.compactMap({ layers[$0] }) {
         result.append(layer)
-        add(layer.grouping?.layers ?? [])
+        if let grouping = layer.grouping { add(grouping.layers) }
       }
     }
     add(ids)

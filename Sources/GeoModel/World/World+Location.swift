@@ -9,6 +9,7 @@ extension World {
     startTime: Instant?, loops: Bool, owner: ObjectReference? = nil
   ) throws(ModelError) -> LocationSource {
     try checkFree(id)
+    try checkNesting(inOwner: owner)
     guard case .lineString(let positions) = line else { throw .invalidGeometry(expected: "LineString") }
     guard !positions.isEmpty else { throw .emptyGeometry }
     let drive: Drive?
@@ -44,7 +45,6 @@ extension World {
         $0.emittedAtResume = $0.emitted
         if $0.firstTimestamp == nil { $0.firstTimestamp = $0.startTime ?? now }
       }
-      mayMove = true
     }
     end(process, .completed)
     return process
@@ -68,7 +68,7 @@ extension World {
 
   public mutating func closeLocationSource(_ id: LocationSourceID) throws(ModelError) {
     _ = try locationSources.require(id)
-    for view in views.values where view.locationDisplay.source == id {
+    for view in viewsFollowing(id) {
       setLocationDisplay(of: view.id) {
         $0.source = nil
         $0.autoPanMode = .off
@@ -79,7 +79,7 @@ extension World {
 
   /// Stops all location sources.
   public mutating func stopAllLocationSources() {
-    for id in locationSources.ids { stop(id) }
+    for id in moving(LocationSource.self) { stop(id) }
   }
 
   /// Publishes the locations up to the current time.
@@ -133,9 +133,13 @@ extension World {
   }
 
   private mutating func follow(_ source: LocationSourceID, to position: Point) {
-    for view in views.values where view.locationDisplay.source == source && view.locationDisplay.autoPanMode != .off {
-      follow(view, to: position)
-    }
+    for view in viewsFollowing(source) where view.locationDisplay.autoPanMode != .off { follow(view, to: position) }
+  }
+
+  /// The views whose location display has the source.
+  private func viewsFollowing(_ source: LocationSourceID) -> [View] {
+    referrers(to: ObjectReference(.locationSources, source.rawValue), of: View.self).compactMap { views[$0] }
+      .filter { $0.locationDisplay.source == source }
   }
 
   /// Recenters the view if the location is outside the wander extent, or is the first since auto-pan began.

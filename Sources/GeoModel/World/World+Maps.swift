@@ -44,7 +44,7 @@ extension World {
   mutating func clear(_ container: ViewContent) {
     closeViews(showing: container.reference)
     guard let content = try? content(of: container) else { return }
-    for layer in content.topLayers + content.tables { removeTree(layer) }
+    for layer in content.directLayers { removeTree(layer) }
   }
 
   /// Sets members of a map or a scene. Clearing the basemap removes its layers; `basemap.name` clears only its name.
@@ -54,7 +54,7 @@ extension World {
     if let basemap = try content(of: container).basemap,
       changes.contains(where: { $0.name == "basemap" && $0.value == nil })
     {
-      for layer in basemap.baseLayers + basemap.referenceLayers { removeTree(layer) }
+      for layer in [basemap.baseLayers, basemap.referenceLayers].joined() { removeTree(layer) }
     }
     var resolved: [MemberChange] = []
     for change in changes { resolved.append(try self.resolved(change, in: container)) }

@@ -25,7 +25,7 @@ extension World {
   public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
     let view = try overlays.require(id).view
     remove(id)
-    changeKnown(view) { $0.overlays.removeAll { $0 == id } }
+    changeKnown(view) { $0.overlays.remove(id) }
   }
 
   /// Moves an overlay to an index in the drawing order of its view.
@@ -34,7 +34,7 @@ extension World {
     let count = try views.require(view).overlays.count
     guard index < count else { throw .indexOutOfRange(count: count) }
     changeKnown(view) {
-      $0.overlays.removeAll { $0 == id }
+      $0.overlays.remove(id)
       $0.overlays.insert(id, at: index)
     }
   }

@@ -9,45 +9,54 @@ extension World {
   /// - Complexity: linear in the journal and, for overlays with several edits, in the graphics of these.
   func equalGraphics() -> [OverlayID: Set<Int>] {
     var equal: [OverlayID: Set<Int>] = [:]
-    for (id, edits) in Dictionary(grouping: journal.lazy.compactMap { $0 as? Edited }, by: \.id)
     // The several records of one call contain each graphic once.
-    where edits.reduce(0, { $0 + $1.calls }) > 1 {
-      let ids = equalGraphics(of: id, edits)
+    let several = Dictionary(grouping: journal.records.lazy.compactMap { $0 as? Edited }, by: \.id)
+      .filter { $0.value.reduce(0, { $0 + $1.calls }) > 1 }
+    guard !several.isEmpty else { return [:] }
+    let structural = Set(journal.records.lazy.filter(\.kind.isStructure).map(\.object))
+    let recorded = recordedGraphics(of: Set(several.keys))
+    for (id, edits) in several {
+      // An overlay that the command inserts is published as a whole.
+      let isWhole = structural.contains(ObjectReference(.overlays, id.rawValue))
+      let ids = equalGraphics(of: id, edits, recorded[id, default: []], isWhole: isWhole)
       if !ids.isEmpty { equal[id] = ids }
     }
     return equal
   }
 
-  private func equalGraphics(of id: OverlayID, _ edits: [Edited]) -> Set<Int> {
+  private func equalGraphics(
+    of id: OverlayID, _ edits: [Edited], _ recorded: [(edit: GraphicsEdit, origin: Origin)], isWhole: Bool
+  ) -> Set<Int> {
     guard let store = overlays[id]?.store else { return [] }
     var equal: Set<Int> = []
     var open: [Int] = []
-    for (graphic, wasThere) in repeated(in: id) {
+    for (graphic, wasThere) in repeated(in: recorded) {
       switch (wasThere, store.contains(id: graphic)) {
       case (false, false): equal.insert(graphic)
       case (true, true): open.append(graphic)
       default: break
       }
     }
-    guard !open.isEmpty else { return equal }
-    // An overlay that the command inserts is published as a whole.
-    let overlay = ObjectReference(.overlays, id.rawValue)
-    guard !journal.contains(where: { $0.kind.isStructure && $0.object == overlay }) else { return equal }
+    guard !open.isEmpty, !isWhole else { return equal }
     return equal.union(store.equal(open, since: edits.map(\.undoRecord)))
   }
 
-  /// Graphics that one origin recorded more than once, each with whether it existed before.
-  private func repeated(in overlay: OverlayID) -> [Int: Bool] {
-    var edits: [GraphicsEdit] = []
-    var ids: [Int] = []
-    var origins: Set<Origin> = []
+  /// The recorded edits of some overlays.
+  private func recordedGraphics(of overlays: Set<OverlayID>) -> [OverlayID: [(edit: GraphicsEdit, origin: Origin)]] {
+    var result: [OverlayID: [(edit: GraphicsEdit, origin: Origin)]] = [:]
     for change in recorded {
-      guard case .graphics(overlay, let edit) = change.event else { continue }
-      edits.append(edit)
-      edit.ids.forEach { ids.append($0) }
-      origins.insert(change.origin)
+      guard case .graphics(let overlay, let edit) = change.event, overlays.contains(overlay) else { continue }
+      result[overlay, default: []].append((edit, change.origin))
     }
-    guard origins.count == 1 else { return [:] }
+    return result
+  }
+
+  /// Graphics that one origin recorded more than once, each with whether it existed before.
+  private func repeated(in recorded: [(edit: GraphicsEdit, origin: Origin)]) -> [Int: Bool] {
+    let edits = recorded.map(\.edit)
+    var ids: [Int] = []
+    for edit in edits { edit.ids.forEach { ids.append($0) } }
+    guard Set(recorded.map(\.origin)).count == 1 else { return [:] }
     // Ids mostly ascend; sorting is linear then.
     ids.sort()
     let repeated = Set(zip(ids, ids.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))

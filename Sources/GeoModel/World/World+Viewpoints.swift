@@ -40,13 +40,12 @@ extension World {
       process: process, start: clock.now, duration: duration, easing: easing, from: view.camera, to: camera,
       sceneCameras: sceneCameras, destination: viewpoint)
     changeKnown(id) { $0.animation = animation }
-    mayMove = true
     return process
   }
 
   /// Stops an animation at its current camera. False if the process has ended.
   public mutating func cancel(_ process: ProcessID) -> Bool {
-    for view in views.values where view.animation?.process == process {
+    for view in moving(View.self).compactMap({ views[$0] }) where view.animation?.process == process {
       changeKnown(view.id) { $0.animation = nil }
       end(process, .cancelled)
       return true
@@ -56,7 +55,7 @@ extension World {
 
   /// Stops all animations at their current cameras.
   public mutating func interruptAllAnimations() {
-    for id in views.ids { interruptAnimation(of: id) }
+    for id in moving(View.self) { interruptAnimation(of: id) }
   }
 
   mutating func interruptAnimation(of id: ViewID, by origin: Origin? = nil) {

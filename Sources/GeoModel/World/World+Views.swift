@@ -49,7 +49,9 @@ extension World {
 
   /// Closes the views of a map or a scene before that is closed.
   mutating func closeViews(showing content: ObjectReference) {
-    for view in views.values where view.content.reference == content { close(view) }
+    for id in referrers(to: content, of: View.self) {
+      if let view = views[id], view.content.reference == content { close(view) }
+    }
   }
 
   /// Resizes the screen of a view; nil keeps a value. Center and scale stay, except for a scene camera: it stays, and

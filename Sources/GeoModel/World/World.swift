@@ -50,8 +50,8 @@ public struct World: Sendable {
   /// Number of entries of `changes` from which derived state has been recorded.
   private var examined = 0
   var derived = Derived()
-  /// False only when no animation and no location source runs, so that ticks need not scan the views.
-  public internal(set) var mayMove = false
+  /// Index of references between objects, and of what moves.
+  var references = References()
   var origin = Origin.client(nil)
   /// Whether the current command makes a step of history.
   var isStep = true
@@ -64,18 +64,12 @@ public struct World: Sendable {
   var propagated = 0
   /// Whether an environment scope, or an object's ancestors, changed since the last environment notification.
   var hasEnvironmentChanged = false
-  /// Undo records of the current command, oldest first.
-  private(set) var journal: [any UndoRecord] = []
-  /// Journal length when undo records were last taken for a step.
-  private var stepMark = 0
-  /// Journal length at the last environment notification.
-  private var environmentMark = 0
+  /// Undo records of the current command.
+  var journal = Journal()
   private var start: Start?
-  /// Ids in use in the document, by living and removed objects. None is used twice.
-  private var takenIDs: TreeSet<String> = []
-  /// Ids of earlier documents of the session. Clients may choose them again; the server mints none of them.
-  private var retiredIDs: TreeSet<String> = []
-  private var mintedIDs = 0
+  var usedIDs = UsedIDs()
+  /// Number of the newest object; see ``Registry``.
+  private var lastNumber = 0
   private var lastProcess = 0
   private var ended: [(ProcessID, ProcessEnd)] = []
 
@@ -86,10 +80,9 @@ public struct World: Sendable {
     let examined: Int
     let ended: Int
     let clock: Clock
-    let mintedIDs: Int
-    let takenIDs: TreeSet<String>
-    let retiredIDs: TreeSet<String>
+    let usedIDs: UsedIDs
     let derived: Derived
+    let references: References
     /// Set when the command has changed history itself.
     var history: History?
   }
@@ -104,8 +97,8 @@ public struct World: Sendable {
     self.timeZones = timeZones
     clock = Clock(now: now)
     realTime = now
-    for key in EnvironmentKey.builtIn { environmentKeys.insert(key) }
-    environments.insert(EnvironmentScope(nil))
+    for key in EnvironmentKey.builtIn { environmentKeys.insert(key, at: makeNumber()) }
+    environments.insert(EnvironmentScope(nil), at: makeNumber())
   }
 
   // MARK: Commands
@@ -117,69 +110,36 @@ public struct World: Sendable {
     isStep = true
     oldestReverted = nil
     propagated = 0
-    clearJournal()
+    journal.clear()
     start = Start(
       revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
-      mintedIDs: mintedIDs, takenIDs: takenIDs, retiredIDs: retiredIDs, derived: derived)
+      usedIDs: usedIDs, derived: derived, references: references)
   }
 
   /// Reverts all changes since ``begin(origin:)``, so that a failed command has no effect.
   public mutating func rollBack() {
     guard let start else { return }
-    for undoRecord in journal.reversed() { undoRecord.rollBack(&self) }
-    clearJournal()
+    for undoRecord in journal.records.reversed() { undoRecord.rollBack(&self) }
+    journal.clear()
     if let before = start.history { history = before }
     changes.removeLast(changes.count - start.changes)
     examined = start.examined
     derived = start.derived
+    references = start.references
     ended.removeLast(ended.count - start.ended)
-    (takenIDs, retiredIDs) = (start.takenIDs, start.retiredIDs)
-    mintedIDs = start.mintedIDs
+    usedIDs = start.usedIDs
     revision = start.revision
     hasChanged = false
     clock = start.clock
     propagated = 0
     hasEnvironmentChanged = false
-    dependents = nil
   }
 
   /// Appends an undo record of a change that was just made to the journal.
-  mutating func recordUndo(_ undoRecord: some UndoRecord) {
-    // The first memento of an object covers later ones. Only the last four records are searched: a duplicate costs
-    // memory, no error.
-    if undoRecord.kind == .members {
-      for earlier in journal.suffix(min(4, journal.count - max(stepMark, environmentMark))).reversed()
-      where earlier.object == undoRecord.object {
-        if earlier.kind == .members { return }
-        if earlier.kind.isStructure { break }
-      }
-    }
-    // Merging keeps many small edits in one transaction as cheap as one large edit.
-    if undoRecord.kind == .contents, journal.count > stepMark, journal[journal.count - 1].absorb(undoRecord) { return }
-    journal.append(undoRecord)
-  }
-
-  /// Undo records since ``begin(origin:)`` or the last call. The journal keeps them, since the command may still fail.
-  mutating func takeStepRecords() -> [any UndoRecord] {
-    defer { stepMark = journal.count }
-    return stepMark == 0 ? journal : Array(journal[stepMark...])
-  }
-
-  /// Undo records since the last call. The first record of an object holds its earlier state.
-  mutating func takeUnpublishedRecords() -> ArraySlice<any UndoRecord> {
-    defer { environmentMark = journal.count }
-    return journal[environmentMark...]
-  }
+  mutating func recordUndo(_ undoRecord: some UndoRecord) { journal.append(undoRecord) }
 
   /// Derived state at the beginning of the command.
   var derivedAtBeginning: Derived { start?.derived ?? derived }
-
-  /// Empties the journal when a command has ended.
-  mutating func clearJournal() {
-    if !journal.isEmpty { journal = [] }
-    stepMark = 0
-    environmentMark = 0
-  }
 
   /// Saves history before the command changes it, so that ``rollBack()`` can restore it.
   mutating func saveHistoryForRollback() {
@@ -212,10 +172,72 @@ public struct World: Sendable {
     propagated = min(propagated, changes.count - first)
   }
 
+  // MARK: Documents
+
+  /// The objects that another document replaced, with all that belonged to them; to be freed off the loop.
+  private var replaced: [World] = []
+
+  /// The world before another document replaced it since the last call.
+  public mutating func takeReplaced() -> World? {
+    defer { if !replaced.isEmpty { replaced = [] } }
+    return replaced.last
+  }
+
+  /// Takes over what counts on from one document to the next.
+  mutating func continueSession(of other: World) {
+    revision = other.revision
+    clock = other.clock
+    realTime = other.realTime
+    history = other.history
+    document = other.document
+    lastNumber = max(lastNumber, other.lastNumber)
+    lastProcess = other.lastProcess
+  }
+
+  /// Replaces all objects by those of a world that ``emptied()`` began, as one change of the current command.
+  mutating func replaceObjects(by next: World) {
+    let before = self
+    let made = next.revision
+    self = next
+    continueSession(of: before)
+    (changes, examined, ended, start, replaced) = (
+      before.changes, before.changes.count, before.ended, before.start, [before]
+    )
+    (origin, isStep, hasChanged) = (before.origin, before.isStep, before.hasChanged)
+    journal.clear()
+    propagated = recorded.count
+    hasEnvironmentChanged = false
+    usedIDs.replace(before.usedIDs)
+    record(.replaced)
+    examined = changes.count
+    if made != revision { for collection in Collection.allCases { restamp(collection.kind, made) } }
+    if let old = before.environments[EnvironmentScope.session] {
+      let now = revision
+      _ = environments.modify(old.id) { new in
+        let isSame = new.values == old.values && new.objects == old.objects
+        new.revision = isSame ? old.revision : now
+      }
+    }
+  }
+
+  /// Gives objects of a revision that another world has made the current one.
+  private mutating func restamp<E: Entity>(_ kind: E.Type, _ made: Int) {
+    let now = revision
+    self[keyPath: E.registry].modifyAll { if $0.revision == made { $0.revision = now } }
+  }
+
+  /// Drops the changes since the last call, without the derived ones.
+  public mutating func discardChanges() {
+    changes = []
+    examined = 0
+    start = nil
+    journal.clear()
+    hasEnvironmentChanged = false
+  }
+
   /// Returns the changes since the last call, derived ones included.
   public mutating func takeChanges() -> [Change] {
     recordDerived()
-    if mayMove { mayMove = isMoving }
     defer {
       changes = []
       examined = 0
@@ -232,67 +254,22 @@ public struct World: Sendable {
 
   public var hasChanges: Bool { !changes.isEmpty }
 
-  // MARK: Ids
-
-  /// Returns the id for a new object: `wanted`, if the document has never used it, or a minted one.
-  mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
-    if let wanted {
-      guard takenIDs.insert(wanted.rawValue).inserted else { throw .idExists(wanted.rawValue) }
-      return wanted
-    }
-    return ID(mint(prefix))
+  /// The number of a new object.
+  mutating func makeNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
   }
-
-  /// Returns an id that the session has never used.
-  mutating func mint(_ prefix: String) -> String {
-    while true {
-      mintedIDs += 1
-      let id = prefix + String(mintedIDs)
-      if !retiredIDs.contains(id), takenIDs.insert(id).inserted { return id }
-    }
-  }
-
-  /// Frees all ids when another document begins: no undo can restore objects of the old document.
-  mutating func retireIDs() {
-    retiredIDs.formUnion(takenIDs)
-    takenIDs = []
-  }
-
-  /// Takes the id of an object that is read from a document.
-  mutating func reclaim(_ id: String) { takenIDs.insert(id) }
-
-  /// Throws `idExists` if a new object cannot have this id. Called before other checks, so that this error wins.
-  public func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
-    if let wanted, takenIDs.contains(wanted.rawValue) { throw .idExists(wanted.rawValue) }
-  }
-
-  /// Revision of the last change of an object; nil if there is no such object.
-  public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
 
   /// Revision of the last change of an object before the current command: 0 if there was no such object; the world's
   /// revision for nil.
   ///
-  /// - Complexity: O(1); linear in the journal if the command has changed the object.
-  public func revisionAtBeginning(of object: ObjectReference?) -> Int {
+  /// - Complexity: O(1); amortized, if the command has changed the object.
+  public mutating func revisionAtBeginning(of object: ObjectReference?) -> Int {
     let begun = start?.revision ?? revision
     guard let object else { return begun }
     let now = revision(of: object) ?? 0
     guard now > begun else { return now }
-    return journal.first { $0.kind == .revision && $0.object == object }?.revisionBefore ?? 0
-  }
-
-  private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
-    self[keyPath: kind.registry][ID(id)]?.revision
-  }
-
-  /// The ids of all objects of a kind, in the order of creation.
-  public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
-
-  private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
-
-  /// Finds an object of any kind by its id.
-  public func find(_ id: String) -> ObjectReference? {
-    Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
+    return journal.earlierRevision(of: object) ?? 0
   }
 
   // MARK: Processes

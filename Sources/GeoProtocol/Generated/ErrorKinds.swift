@@ -44,6 +44,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case versionMismatch
   /// The client has left too many bytes unread; the request was not run.
   case serverBusy
+  /// As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.
+  /// `initialize` answers the limits.
+  case limitReached
   /// The result would exceed the size of a message. Request less, or observe it.
   case resultTooLarge
   /// There is no object of that id and kind.
@@ -214,6 +217,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .superseded: -32802
     case .versionMismatch: -31000
     case .serverBusy: -31001
+    case .limitReached: -31003
     case .resultTooLarge: -31002
     case .unknownId: -31010
     case .idExists: -31011

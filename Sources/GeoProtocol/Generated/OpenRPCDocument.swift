@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64133cf9ee0bb834"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d17d23cbcd6a3a7a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -21,7 +21,7 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
 {"name":"protocolVersions","value":["0.2"]}],"result":{"name":"result","value":{"protocolVersion":"0.2","serverInfo":{"name":"geomodel-server","version":"0.2.0"},\#
-"capabilities":{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+"capabilities":{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
@@ -1626,13 +1626,16 @@ public enum OpenRPCDocument {
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
 "examples":[{"name":"geomodel-server","version":"0.2.0"}],"x-since":"0.1.0","x-domain":"session"},\#
-"Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
+"Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
 "maxMessageValues":{"type":"integer","description":"A message with more JSON values is refused."},\#
 "maxBatch":{"type":"integer","description":"A batch with more requests is refused."},\#
-"maxHeaderBytes":{"type":"integer","description":"A longer header block ends the session.","x-unit":"byte"}},\#
-"examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192}],"x-since":"0.1.0","x-domain":"session"},\#
+"maxHeaderBytes":{"type":"integer","description":"A longer header block ends the session.","x-unit":"byte"},\#
+"maxRequests":{"type":"integer","description":"Tasks, processes and whatever else waits are refused while more requests are unanswered."},\#
+"maxTasks":{"type":"integer","description":"Further tasks at the same time are refused."},\#
+"maxSubscriptions":{"type":"integer","description":"Further subscriptions are refused."}},\#
+"examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}],"x-since":"0.1.0","x-domain":"session"},\#
 "TraceValue":{"title":"TraceValue","description":"The level of `$/logTrace`.","type":"string","enum":["off","messages","verbose"],"x-enum-descriptions":{"off":"Nothing.","messages":"A line for each request and reply.","verbose":"The same, with params."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"session"},\#
 "Confinement":{"title":"Confinement","description":"What confines a process that reads files, where the system has it.","type":"string","enum":["lifetime","network","systemCalls","memory","files"],"x-enum-descriptions":{"lifetime":"It dies with the server, however the server ends.","network":"It has a network namespace of its own, without interfaces.","systemCalls":"A seccomp filter refuses sockets, programs, processes and writing.","memory":"Its memory is bounded (`--reader-memory`).","files":"Landlock lets it open no file but those that its libraries need; it gets the source's files open."},\#
@@ -2530,6 +2533,10 @@ public enum OpenRPCDocument {
 "serverBusy":{"code":-31001,"message":"The client has left too many bytes unread; the request was not run.","data":{"kind":"serverBusy","unread":268435456},\#
 "x-data":{"type":"object","required":["unread"],"properties":{"unread":{"type":"integer","description":"Number of bytes unread.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
+"limitReached":{"code":-31003,"message":"As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#
+"x-data":{"type":"object","required":["what","limit"],"properties":{"what":{"type":"string","description":"What there are too many of: `requests`, `tasks` or `subscriptions`."},\#
+"limit":{"type":"integer","minimum":1,"description":"The limit."}}},\#
+"x-since":"0.2.0"},\#
 "resultTooLarge":{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge","limit":67108864},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The limit, in bytes."}}},\#
 "x-since":"0.1.0"},\#
@@ -2746,7 +2753,7 @@ public enum OpenRPCDocument {
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the title, in Unicode scalars.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"}}},\#
-"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","documentBusy","cycle","linkFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
+"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#

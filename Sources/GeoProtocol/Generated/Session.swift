@@ -460,13 +460,25 @@ public enum SessionProtocol {
     public var maxBatch: Int
     /// A longer header block ends the session. Unit: byte.
     public var maxHeaderBytes: Int
+    /// Tasks, processes and whatever else waits are refused while more requests are unanswered.
+    public var maxRequests: Int
+    /// Further tasks at the same time are refused.
+    public var maxTasks: Int
+    /// Further subscriptions are refused.
+    public var maxSubscriptions: Int
 
-    public init(domains: [String], maxMessageBytes: Int, maxMessageValues: Int, maxBatch: Int, maxHeaderBytes: Int) {
+    public init(
+      domains: [String], maxMessageBytes: Int, maxMessageValues: Int, maxBatch: Int, maxHeaderBytes: Int,
+      maxRequests: Int, maxTasks: Int, maxSubscriptions: Int
+    ) {
       self.domains = domains
       self.maxMessageBytes = maxMessageBytes
       self.maxMessageValues = maxMessageValues
       self.maxBatch = maxBatch
       self.maxHeaderBytes = maxHeaderBytes
+      self.maxRequests = maxRequests
+      self.maxTasks = maxTasks
+      self.maxSubscriptions = maxSubscriptions
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -476,6 +488,9 @@ public enum SessionProtocol {
       self.maxMessageValues = try json["maxMessageValues"].integer()
       self.maxBatch = try json["maxBatch"].integer()
       self.maxHeaderBytes = try json["maxHeaderBytes"].integer()
+      self.maxRequests = try json["maxRequests"].integer()
+      self.maxTasks = try json["maxTasks"].integer()
+      self.maxSubscriptions = try json["maxSubscriptions"].integer()
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -490,6 +505,12 @@ public enum SessionProtocol {
       writer.value(maxBatch)
       writer.key("maxHeaderBytes")
       writer.value(maxHeaderBytes)
+      writer.key("maxRequests")
+      writer.value(maxRequests)
+      writer.key("maxTasks")
+      writer.value(maxTasks)
+      writer.key("maxSubscriptions")
+      writer.value(maxSubscriptions)
       writer.endObject()
     }
   }

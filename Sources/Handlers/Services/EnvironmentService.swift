@@ -26,7 +26,7 @@ package enum EnvironmentService: EnvironmentHandlers {
   package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
     let node = try Wire.object(params.node, "node", in: world)
     try world.checkNode(node)
-    let keys = try params.key.map { [try world.environmentKeys.require(ID($0))] } ?? world.environmentKeys.values
+    let keys = try params.key.map { [try world.environmentKeys.require(ID($0))] } ?? Array(world.environmentKeys.values)
     return .init(
       revision: world.revision, values: keys.map { Wire.environmentValue($0, at: node, in: world) })
   }

@@ -54,7 +54,7 @@ package enum LocationService: LocationHandlers {
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
     let source = try client.world.locationSources.require(ID(params.locationSource))
-    let id = client.subscribers.makeID()
+    let id = try client.subscribers.makeID()
     client.subscribers.add(LocationSubscriber(id: id, source: source.id, maxRate: params.maxRate), client.world)
     return .init(
       subscription: id, revision: client.world.revision, status: Wire.locationStatus(source.status),

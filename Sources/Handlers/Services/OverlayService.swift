@@ -23,7 +23,7 @@ package enum OverlayService: OverlayHandlers {
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    let views = try params.view.map { [try world.views.require(ID($0))] } ?? world.views.values
+    let views = try params.view.map { [try world.views.require(ID($0))] } ?? Array(world.views.values)
     return .init(
       revision: world.revision,
       overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })

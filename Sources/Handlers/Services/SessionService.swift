@@ -15,14 +15,14 @@ package enum SessionService: SessionHandlers {
     let counters = client.session?.counters ?? SessionCounters()
     return .init(
       revision: world.revision,
-      tasks: .init(running: client.tasks.running.count, working: client.tasks.working, started: client.tasks.started),
+      tasks: .init(running: client.tasks.count, working: client.tasks.working, started: client.tasks.started),
       traffic: .init(
         received: counters.received, sent: counters.sent, unread: client.session?.unread ?? 0,
         coalesced: client.subscribers.coalesced, resyncs: client.subscribers.resyncs),
       model: .init(
         sources: world.sources.count, maps: world.maps.count, layers: world.layers.count, scenes: world.scenes.count,
         views: world.views.count, overlays: world.overlays.count,
-        graphics: world.overlays.values.reduce(0) { $0 + $1.store.count },
+        graphics: StateTree.graphicCount(in: world),
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
       residentBytes: client.residentBytes,
       confinement: client.readers.confinement.map { parts in parts.map { .init(rawValue: $0.rawValue) ?? .memory } })

@@ -71,7 +71,7 @@ package enum ViewService: ViewHandlers {
   ) throws -> ObserveViewpoint.Result {
     let view = try client.world.views.require(ID(params.view))
     let kinds = params.kinds.map { Wire.word($0, Viewpoint.Kind.centerAndScale) }
-    let id = client.subscribers.makeID()
+    let id = try client.subscribers.makeID()
     client.subscribers.add(
       ViewpointSubscriber(
         id: id, view: view.id, kinds: kinds, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,

@@ -20,17 +20,21 @@ package final class RunningTask {
   package let worker: Worker
   /// Restores the world when the work is cancelled or fails.
   package let abandon: ((inout World) -> Void)?
-  package var waiters: [PendingReply] = []
-  /// Waiters with a scope of their own: a load is shared, and each waiter may belong to another view.
-  package var guests: [(scope: ObjectReference, pending: PendingReply)] = []
+  /// Its number among all tasks, in the order they began.
+  package fileprivate(set) var number = 0
+  package var waiters = Waiters()
+  /// Waiters with a scope of their own, by scope: a load is shared, and each waiter may belong to another view.
+  package fileprivate(set) var guests: [ObjectReference: [PendingReply]] = [:]
   package var timer: LoopTimer?
   /// Hands the work to a worker thread.
   package var begin: (() -> Void)?
-  /// What has to end before it begins.
-  package var awaited: [RunningTask] = []
+  /// What has to end before it begins, by number.
+  package var awaited: [Int: RunningTask] = [:]
   package var awaitedCount = 0
-  /// Tasks that wait for this one.
-  package var dependents: [RunningTask] = []
+  /// Sum of the fractions of what it awaits.
+  package var awaitedFraction = 0.0
+  /// Tasks that wait for this one, by number.
+  package var dependents: [Int: RunningTask] = [:]
   /// How far it is, in 0...1.
   package var fraction = 0.0
 
@@ -103,26 +107,61 @@ package struct TaskRequest {
   }
 }
 
+/// Replies that wait for one task, in the order of the requests. Adding and removing one is O(1).
+package struct Waiters {
+  private var byOrder: [Int: PendingReply] = [:]
+
+  package var count: Int { byOrder.count }
+  package var isEmpty: Bool { byOrder.isEmpty }
+  package var all: [PendingReply] { byOrder.values.sorted { $0.order < $1.order } }
+
+  package mutating func add(_ pending: PendingReply) { byOrder[pending.order] = pending }
+  /// - Returns: whether it waited.
+  @discardableResult
+  package mutating func remove(_ pending: PendingReply) -> Bool { byOrder.removeValue(forKey: pending.order) != nil }
+  package mutating func removeAll() { byOrder = [:] }
+}
+
+/// The tasks of a client. What is done for one task does not depend on the number of tasks.
 package struct Tasks {
   package init() {}
 
-  /// In the order they began.
-  package var running: [RunningTask] = []
-  package var started = 0
+  private var byNumber: [Int: RunningTask] = [:]
+  private var byHandle: [Text: RunningTask] = [:]
+  private var byKey: [TaskKey: RunningTask] = [:]
+  /// Tasks that end with an object, wholly or for some who wait.
+  private var byScope: [ObjectReference: Set<Int>] = [:]
+  private var saving: Set<Int> = []
+  /// Number of tasks ever started.
+  package private(set) var started = 0
   /// Work under way, cancelled work that has not stopped yet included.
   package var working = 0
 
-  package func find(_ key: TaskKey?) -> RunningTask? { key.flatMap { key in running.first { $0.key == key } } }
-
+  package var count: Int { byNumber.count }
+  /// In the order they began.
+  package var running: [RunningTask] { byNumber.values.sorted { $0.number < $1.number } }
   /// Saves of documents.
-  package var saves: [RunningTask] { running.filter { $0.kind == .saveDocument } }
+  package var saves: [RunningTask] { saving.sorted().compactMap { byNumber[$0] } }
 
-  package func with(handle: String) -> RunningTask? { running.first { Text(handle) == Text($0.handle) } }
+  package func contains(_ task: RunningTask) -> Bool { byNumber[task.number] === task }
+
+  package func find(_ key: TaskKey?) -> RunningTask? { key.flatMap { byKey[$0] } }
+
+  package func with(handle: String) -> RunningTask? { byHandle[Text(handle)] }
 
   /// The task meant by its handle, or by the id of the request that began it as text.
   package func find(_ name: String) -> RunningTask? {
     with(handle: name) ?? with(handle: "#" + name) ?? with(handle: "#" + RequestID.string(name).description)
   }
+
+  /// The tasks that end with an object, wholly or for some who wait, in the order they began.
+  package func scoped(to object: ObjectReference) -> [RunningTask] {
+    guard let numbers = byScope[object] else { return [] }
+    return numbers.sorted().compactMap { byNumber[$0] }
+  }
+
+  /// All objects with which tasks end.
+  package var scopes: [ObjectReference] { Array(byScope.keys) }
 
   /// The handle of a task that was given none: `#` and the request's id as JSON, so that 5 and "5" differ, and no id that a
   /// client may give is in the way.
@@ -138,8 +177,31 @@ package struct Tasks {
     return handle
   }
 
+  package mutating func add(_ task: RunningTask) {
+    started += 1
+    task.number = started
+    byNumber[started] = task
+    byHandle[Text(task.handle)] = task
+    if let key = task.key { byKey[key] = task }
+    if let scope = task.scope { byScope[scope, default: []].insert(started) }
+    if task.kind == .saveDocument { saving.insert(started) }
+  }
+
+  /// Lets a waiter of a shared task leave when an object closes.
+  package mutating func add(_ pending: PendingReply, scopedTo scope: ObjectReference, of task: RunningTask) {
+    task.guests[scope, default: []].append(pending)
+    byScope[scope, default: []].insert(task.number)
+  }
+
   package mutating func remove(_ task: RunningTask) {
     task.timer?.cancel()
-    running.removeAll { $0 === task }
+    guard byNumber.removeValue(forKey: task.number) != nil else { return }
+    byHandle[Text(task.handle)] = nil
+    if let key = task.key, byKey[key] === task { byKey[key] = nil }
+    for scope in [task.scope].compactMap({ $0 }) + task.guests.keys {
+      byScope[scope]?.remove(task.number)
+      if byScope[scope]?.isEmpty == true { byScope[scope] = nil }
+    }
+    saving.remove(task.number)
   }
 }

@@ -74,6 +74,10 @@ extension RPCError {
       self.init(
         .invalidParams, "Groups can be nested at most \(limit) deep.", path: prefix + "/group",
         expected: "a group with fewer than \(limit) levels around it")
+    case .tooManyOwners(let limit):
+      self.init(
+        .invalidParams, "Owners can be nested at most \(limit) deep.", path: prefix + "/owner",
+        expected: "an owner with fewer than \(limit) owners around it")
     case .wrongKind(let id, let kind, let expected):
       self = RPCError(
         .wrongKind, "\"\(id)\" is a \(kind.rawValue).", expected: Self.list(expected.map(\.rawValue))

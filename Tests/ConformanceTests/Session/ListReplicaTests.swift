@@ -1,5 +1,7 @@
 // Changes of ordered lists are sent as insertions, removals and moves that any JSON Patch library applies.
 
+import GeoModel
+import Geometry
 import Testing
 
 @testable import Subscriptions
@@ -33,7 +35,7 @@ struct ListReplicaTests {
     }
     if Bool.random(using: &random) { new.insert("x", at: Int.random(in: 0...new.count, using: &random)) }
     if seed % 3 == 0 { new.remove(at: Int.random(in: new.indices, using: &random)) }
-    let steps = ListDelta.steps(from: old, to: new)
+    let steps = ListDelta.steps(from: TextList(old.map { Text($0) }), to: TextList(new.map { Text($0) }))
     try check(steps, from: old.map { ListElement(id: $0) }, to: new.map { ListElement(id: $0) })
   }
 

@@ -192,6 +192,19 @@ class ServerBusyError(GeoModelError):
     code = -31001
 
 
+class LimitReachedError(GeoModelError):
+    """As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was
+    not run. `initialize` answers the limits.
+
+    `data` has:
+        what: What there are too many of: `requests`, `tasks` or `subscriptions`.
+        limit: The limit. (at least 1)
+    """
+
+    kind = "limitReached"
+    code = -31003
+
+
 class ResultTooLargeError(GeoModelError):
     """The result would exceed the size of a message. Request less, or observe it.
 
@@ -890,6 +903,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "superseded": SupersededError,
     "versionMismatch": VersionMismatchError,
     "serverBusy": ServerBusyError,
+    "limitReached": LimitReachedError,
     "resultTooLarge": ResultTooLargeError,
     "unknownId": UnknownIdError,
     "idExists": IdExistsError,

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "64133cf9ee0bb834"
+PROTOCOL_HASH = "d17d23cbcd6a3a7a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -247,6 +247,12 @@ class Capabilities(TypedDict):
     """A batch with more requests is refused."""
     maxHeaderBytes: int
     """A longer header block ends the session. (byte)"""
+    maxRequests: int
+    """Tasks, processes and whatever else waits are refused while more requests are unanswered."""
+    maxTasks: int
+    """Further tasks at the same time are refused."""
+    maxSubscriptions: int
+    """Further subscriptions are refused."""
 
 
 TraceValue = Literal["off", "messages", "verbose"]

@@ -1,0 +1,114 @@
+// A step of history, and the edit under way, which becomes one.
+
+/// One undoable unit: a command, a transaction or an edit.
+struct Step: Sendable {
+  let name: String
+  /// Number of the content that the step leads to.
+  let contentNumber: Int
+  /// Revision at which the step was done, or begun if it is an edit.
+  let revision: Int
+  private(set) var byteCount: Int
+  /// In the order of the changes; nil where a record was forgotten.
+  private var records: [(any UndoRecord)?]
+  private var forgottenCount = 0
+  /// Indexes of records by object, and of removals by parent. Made when records are first to be forgotten.
+  private var index: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]])?
+
+  init(name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int) {
+    self.name = name
+    records = undoRecords
+    self.contentNumber = contentNumber
+    self.revision = revision
+    byteCount = undoRecords.reduce(64) { $0 + $1.byteCount }
+  }
+
+  /// In the order of the changes.
+  var undoRecords: [any UndoRecord] { records.compactMap { $0 } }
+  /// Whether no record is left.
+  var isForgotten: Bool { forgottenCount > 0 && forgottenCount == records.count }
+
+  /// The step with other records, which revert or repeat it.
+  func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
+    Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
+  }
+
+  /// The objects that the step removed from a parent.
+  mutating func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
+    makeIndex()
+    return (index?.removals[parent] ?? []).compactMap { records[$0]?.object }
+  }
+
+  /// Drops the records of an object.
+  mutating func forget(_ object: ObjectReference) {
+    makeIndex()
+    for index in index?.records.removeValue(forKey: object) ?? [] {
+      byteCount -= records[index]?.byteCount ?? 0
+      records[index] = nil
+      forgottenCount += 1
+    }
+  }
+
+  private mutating func makeIndex() {
+    guard index == nil else { return }
+    var made: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]]) = ([:], [:])
+    for (number, undoRecord) in records.enumerated() {
+      guard let undoRecord else { continue }
+      made.records[undoRecord.object, default: []].append(number)
+      if let parent = undoRecord.requiredParent { made.removals[parent, default: []].append(number) }
+    }
+    index = made
+  }
+}
+
+/// An edit under way: its commands make one step.
+struct OpenEdit: Sendable {
+  let name: String?
+  /// First revision within the edit.
+  let revision: Int
+  /// Content when the edit began, with later changes that undo leaves alone.
+  var content: ContentTag
+  var undoRecords: [any UndoRecord] = []
+  var byteCount = 0
+  /// Whether the edit exceeds ``History/byteLimit``, so that it cannot be undone.
+  private(set) var isTooLarge = false
+  /// Objects with a memento in `undoRecords`: later ones are dropped, so that a long drag stays small.
+  private var objectsWithMemento: Set<ObjectReference> = []
+  /// Objects of `undoRecords`, and those from which they removed others.
+  private var objects: Set<ObjectReference> = []
+
+  init(name: String?, revision: Int, content: ContentTag) {
+    self.name = name
+    self.revision = revision
+    self.content = content
+  }
+
+  mutating func add(_ undoRecord: any UndoRecord) {
+    guard !isTooLarge else { return }
+    if undoRecord.kind == .members {
+      guard objectsWithMemento.insert(undoRecord.object).inserted else { return }
+    } else if undoRecord.kind.isStructure {
+      objectsWithMemento.remove(undoRecord.object)
+    } else if let earlier = undoRecords.last, earlier.covers(undoRecord) {
+      return
+    }
+    byteCount += undoRecord.byteCount
+    undoRecords.append(undoRecord)
+    objects.insert(undoRecord.object)
+    if let parent = undoRecord.requiredParent { objects.insert(parent) }
+    guard byteCount > History.byteLimit else { return }
+    isTooLarge = true
+    undoRecords = []
+    byteCount = 0
+  }
+
+  func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
+    guard objects.contains(parent) else { return [] }
+    return undoRecords.filter { $0.requiredParent == parent }.map(\.object)
+  }
+
+  mutating func forget(_ forgotten: Set<ObjectReference>) {
+    guard !objects.isDisjoint(with: forgotten) else { return }
+    undoRecords.removeAll { forgotten.contains($0.object) }
+    byteCount = undoRecords.reduce(0) { $0 + $1.byteCount }
+  }
+}

@@ -1,0 +1,20 @@
+// Finding objects of any kind.
+
+extension World {
+  /// Revision of the last change of an object; nil if there is no such object.
+  public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
+
+  private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
+    self[keyPath: kind.registry][ID(id)]?.revision
+  }
+
+  /// The ids of all objects of a kind, in the order of creation.
+  public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
+
+  private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
+
+  /// Finds an object of any kind by its id.
+  public func find(_ id: String) -> ObjectReference? {
+    Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
+  }
+}
