@@ -56,7 +56,8 @@ let package = Package(
     .target(name: "CReader"),
 
     // The system.
-    library("Platform"),
+    .systemLibrary(name: "CPlatform"),
+    library("Platform", ["CPlatform"]),
     library("Files", ["Platform"]),
     library("Calendar", ["Platform"]),
     library("TextFormatting", ["Calendar", "Platform"]),

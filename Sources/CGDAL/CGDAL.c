@@ -67,10 +67,15 @@ const struct cgdal_functions *cgdal_load(const char **reason) {
   return loaded ? &functions : NULL;
 }
 
+static void (*listener)(const char *);
+
+void cgdal_listen(void (*hear)(const char *)) { listener = hear; }
+
 // CPLPushErrorHandlerEx is per thread, and so is the data it keeps.
 static void collect(CPLErr class, CPLErrorNum number, const char *text) {
   (void)number;
   struct cgdal_call *call = functions.CPLGetErrorHandlerUserData();
+  if (class >= CE_Warning && listener) listener(text);
   if (class < CE_Failure || !call) return;
   if (call->failures++ == 0) snprintf(call->text, sizeof call->text, "%s", text);
 }
@@ -86,14 +91,14 @@ static CPLHTTPResult *refuse(const char *url, CSLConstList options, GDALProgress
   return result;
 }
 
-void cgdal_enter(struct cgdal_call *call, int allow_network) {
+void cgdal_enter(struct cgdal_call *call) {
   memset(call, 0, sizeof *call);
   functions.CPLPushErrorHandlerEx(collect, call);
-  if (!allow_network) functions.CPLHTTPPushFetchCallback(refuse, NULL);
+  functions.CPLHTTPPushFetchCallback(refuse, NULL);
 }
 
-void cgdal_leave(int allow_network) {
-  if (!allow_network) functions.CPLHTTPPopFetchCallback();
+void cgdal_leave(void) {
+  functions.CPLHTTPPopFetchCallback();
   functions.CPLPopErrorHandler();
 }
 

@@ -34,7 +34,7 @@ static const char *const refused_functions[] = {
 static const char *const refused_pragmas[] = {
     "writable_schema", "temp_store_directory", "data_store_directory", "wal_checkpoint", "incremental_vacuum",
     "optimize", NULL};
-static const char *const kept_modules[] = {"rtree", "rtree_i32", "fts3", "fts4", "fts5", NULL};
+static const char *const kept_modules[] = {"rtree", "rtree_i32", "fts3", "fts4", "fts5", "json_each", "json_tree", NULL};
 
 static int authorize(void *none, int action, const char *first, const char *second, const char *database,
                      const char *trigger) {

@@ -31,12 +31,15 @@ struct AtomicFile: ~Copyable {
   private let target: String
   private let temporary: String
   private let descriptor: CInt
+  /// What the replaced file has and this one does not.
+  let lost: [FileAttribute]
   private var isOpen = true
 
   /// The last number used in a temporary file's name; makes names unique within the process.
   private static let lastNumber = Atomic(0)
 
-  private init(target: String, temporary: String, descriptor: CInt) {
+  private init(target: String, temporary: String, descriptor: CInt, lost: [FileAttribute]) {
+    self.lost = lost
     self.target = target
     self.temporary = temporary
     self.descriptor = descriptor
@@ -46,7 +49,7 @@ struct AtomicFile: ~Copyable {
   ///
   /// - Parameter target: the real path, from `FilePolicy.resolveForWriting`.
   static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
-    let mode = FileIdentity(path: target).map { mode_t($0.mode & 0o7777) }
+    let replaced = FileIdentity(path: target)
     let folder = target.parentFolder
     clearLeftovers(in: folder)
     var name = ""
@@ -55,7 +58,8 @@ struct AtomicFile: ~Copyable {
       while true {
         let number = lastNumber.add(1, ordering: .relaxed).newValue
         name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
-        let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode ?? 0o666)
+        let descriptor = open(
+          name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
         // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
         if descriptor >= 0 {
@@ -67,10 +71,8 @@ struct AtomicFile: ~Copyable {
       }
     }
     guard descriptor >= 0 else { throw RPCError(savingTo: target, problem) }
-    let file = AtomicFile(target: target, temporary: name, descriptor: descriptor)
-    // The process's umask may have removed permission bits that the replaced file has.
-    if let mode, fchmod(descriptor, mode) != 0 { throw file.failure() }
-    return file
+    let lost = replaced == nil ? [] : keepAttributes(of: target, for: descriptor)
+    return AtomicFile(target: target, temporary: name, descriptor: descriptor, lost: lost)
   }
 
   /// Deletes the temporary files of processes that were killed while they saved: none of that number lives

@@ -87,9 +87,9 @@ struct DocumentReader {
           reason: "inline data is a GeoJSON object")
       }
       let origin = SourceOrigin.inline(Array(data.jsonText.utf8), reference: reference)
-      let (driver, layers) = try at(json, "source") { try SourceService.schema(of: origin, worker) }
+      let (driver, layers, warnings) = try at(json, "source") { try SourceService.schema(of: origin, worker) }
       return try make(json, "source") {
-        try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers)
+        try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers, warnings: warnings)
       }
     }
     let path = try at(json, "source") {
@@ -102,11 +102,14 @@ struct DocumentReader {
     var layers = (saved.layers ?? []).map(Wire.sourceLayer)
     savedLayers[ID(saved.source)] = layers
     var status = SourceStatus.open
-    do { (driver, layers) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
+    var warnings: [String] = []
+    do { (driver, layers, warnings) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
       status = .failed(try Self.failure(RPCError(error)))
     }
     try make(json, "source") {
-      try $0.addSource(id: ID(saved.source), driver: driver, origin: origin, layers: layers, status: status)
+      try $0.addSource(
+        id: ID(saved.source), driver: driver, origin: origin, layers: layers, status: status,
+        warnings: warnings)
     }
   }
 

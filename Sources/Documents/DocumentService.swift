@@ -69,18 +69,23 @@ package enum DocumentService: DocumentHandlers {
     let snapshot = world
     return TaskPlan(.saveDocument, abandon: { $0.abandonSave(ticket) }) { worker in
       let path = try path(worker.files)
-      try DocumentWriter.write(snapshot, to: path, worker)
+      let lost = try DocumentWriter.write(snapshot, to: path, worker)
+        .compactMap { DocumentProtocol.FileAttribute(rawValue: $0.rawValue) }
       return { world in
         // The document has been replaced meanwhile: only the saved file is reported.
         guard world.finishSave(ticket, path: path) else {
-          return .init(revision: world.revision, path: path, isModified: false)
+          return .init(revision: world.revision, path: path, isModified: false, lost: lost.isEmpty ? nil : lost)
         }
-        return info(world)
+        return info(world, lost: lost)
       }
     }
   }
 
-  private static func info(_ world: World) -> DocumentProtocol.DocumentInfo {
-    .init(revision: world.revision, path: world.document.path, isModified: world.history.isModified)
+  private static func info(
+    _ world: World, lost: [DocumentProtocol.FileAttribute] = []
+  ) -> DocumentProtocol.DocumentInfo {
+    .init(
+      revision: world.revision, path: world.document.path, isModified: world.history.isModified,
+      lost: lost.isEmpty ? nil : lost)
   }
 }

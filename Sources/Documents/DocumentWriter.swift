@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import Handlers
 import JSON
+import Platform
 import Query
 import StateTree
 import WireCoding
@@ -32,13 +33,16 @@ struct DocumentWriter: ~Copyable {
   /// Replaces a file by the document of a world. When it throws, the file is unchanged.
   ///
   /// - Parameter path: absolute.
-  static func write(_ world: World, to path: String, _ worker: Worker) throws {
+  /// - Returns: what the replaced file had besides its content and the new one does not.
+  static func write(_ world: World, to path: String, _ worker: Worker) throws -> [FileAttribute] {
     let real = try worker.files.policy.resolveForWriting(path)
     let file = try AtomicFile.begin(replacing: real)
     var writer = DocumentWriter(world, DocumentFolder(of: real), worker, file)
     try writer.write()
     try worker.checkCancelled()
+    let lost = writer.file.lost
     try writer.file.commit()
+    return lost
   }
 
   private mutating func write() throws {

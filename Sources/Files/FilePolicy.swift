@@ -5,18 +5,15 @@ import Platform
 /// Which files clients may open.
 ///
 /// ```swift
-/// let policy = FilePolicy(allowedDirectories: ["/data"], allowVirtual: false)
+/// let policy = FilePolicy(allowedDirectories: ["/data"])
 /// let path = try policy.resolve("/data/roads.gpkg")
 /// ```
 public struct FilePolicy: Hashable, Sendable {
   /// Directories that contain all allowed files, symbolic links resolved; nil for no restriction.
   public var allowedDirectories: [String]?
-  /// Whether GDAL's virtual files, including network ones, are allowed. They are not restricted to directories.
-  public var allowVirtual: Bool
 
-  public init(allowedDirectories: [String]? = nil, allowVirtual: Bool = false) {
+  public init(allowedDirectories: [String]? = nil) {
     self.allowedDirectories = allowedDirectories
-    self.allowVirtual = allowVirtual
   }
 }
 
@@ -31,11 +28,6 @@ public enum FileRefusal: Error, Hashable, Sendable {
 }
 
 extension FilePolicy {
-  /// Whether `name` is passed to GDAL unchanged: it names a virtual file, and these are allowed.
-  public func isAllowedVirtual(_ name: String) -> Bool {
-    allowVirtual && !name.utf8.contains(0) && Self.virtualKind(of: name) != nil
-  }
-
   /// The real path of a regular, readable file that the policy allows.
   /// - Parameter path: absolute.
   public func resolve(_ path: String) throws(FileRefusal) -> String {

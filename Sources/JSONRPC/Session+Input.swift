@@ -24,7 +24,7 @@ extension Session {
     }
   }
 
-  /// Ends the input. Requests in flight are answered, then the session ends.
+  /// Ends the input. Requests in flight are answered, those that take too long as cancelled, then the session ends.
   public func endOfInput() {
     guard ending == nil, !inputEnded else { return }
     turn {
@@ -158,6 +158,8 @@ extension Session {
     guard ending == nil else { return }
     hasEndedInput = true
     lifecycle.endOfInput()
+    let bound = LoopBound(self, on: loop)
+    loop.schedule(after: limits.exitNanoseconds) { bound.value.turn { bound.value.cancelAll() } }
   }
 
   /// Ends the session once the input has ended and everything is answered.

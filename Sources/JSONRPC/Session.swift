@@ -137,9 +137,16 @@ public final class Session {
     if ending != nil || output.count > 0 { onOutput?() }
   }
 
-  /// Ends the session. Only the first ending counts.
+  /// Ends the session. The first ending counts, but that one at once is not held up by one after writing.
   public func end(_ ending: Ending) {
-    guard self.ending == nil else { return }
+    switch (self.ending, ending) {
+    case (nil, _): break
+    case (.afterWriting, .atOnce):
+      self.ending = ending
+      onOutput?()
+      return
+    default: return
+    }
     // Every request is answered, even if the client does not wait for the notifications before.
     if case .afterWriting = ending { holdAnswers(from: nil, marking: 0) }
     self.ending = ending

@@ -1,4 +1,4 @@
-// Limits that keep one client from exhausting the machine; flags set the first four.
+// Limits that keep one client from exhausting the machine; flags set the first five.
 
 /// Limits of a session, in bytes unless said otherwise.
 public struct SessionLimits: Sendable {
@@ -10,6 +10,8 @@ public struct SessionLimits: Sendable {
   public var batch = 1_000
   /// A longer header block, or a longer line in it, ends the session.
   public var headerBytes = 8 << 10
+  /// Requests that still run this long after the end of input are cancelled; in nanoseconds.
+  public var exitNanoseconds: UInt64 = 10_000_000_000
 
   /// Longer messages are parsed off the loop.
   public var inlineParseBytes = 1 << 20

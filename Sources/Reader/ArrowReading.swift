@@ -32,11 +32,8 @@ extension FeatureDataset {
       }
       guard let release = batch.release else { break }
       defer { release(&batch) }
+      try append(batch, columns, layer, after: count, to: &block)
       count += Int(batch.length)
-      try append(batch, columns, layer, to: &block)
-      if let total = layer.description.featureCount, total > 0 {
-        files.reached(min(Double(count) / Double(total), 0.99))
-      }
       if block.count > 0 { try send(&block) }
     }
     try checkEnd(of: layer, after: count)
@@ -53,8 +50,10 @@ extension FeatureDataset {
     }
   }
 
+  /// - Parameter count: the features of the batches before.
   private func append(
-    _ batch: ArrowArray, _ columns: ArrowColumns, _ layer: FeatureLayer, to block: inout FeatureBlockBuilder
+    _ batch: ArrowArray, _ columns: ArrowColumns, _ layer: FeatureLayer, after count: Int,
+    to block: inout FeatureBlockBuilder
   ) throws(ReadError) {
     let rows = Int(batch.length)
     guard batch.n_children == columns.formats.count, batch.offset == 0, rows > 0,
@@ -77,7 +76,12 @@ extension FeatureDataset {
     guard let shapes = ArrowColumn(batch, geometry, columns.formats[geometry]) else {
       throw failure(layer, "no geometries")
     }
-    for row in 0..<rows { try append(wkb: shapes.bytes(row), layer, to: &block) }
+    for row in 0..<rows {
+      if row & 15 == 0, let total = layer.description.featureCount, total > 0 {
+        files.reached(min(Double(count + row) / Double(total), 0.99))
+      }
+      try append(wkb: shapes.bytes(row), layer, to: &block)
+    }
   }
 
   private func append(

@@ -101,7 +101,7 @@ extension FeatureDriver {
 struct GDALCall {
   private let messages = UnsafeMutablePointer<cgdal_call>.allocate(capacity: 1)
 
-  init() { cgdal_enter(messages, 0) }
+  init() { cgdal_enter(messages) }
 
   /// GDAL's first error message; nil without one.
   var complaint: String? {
@@ -114,7 +114,7 @@ struct GDALCall {
   func forget() { messages.pointee.failures = 0 }
 
   func end() {
-    cgdal_leave(0)
+    cgdal_leave()
     messages.deallocate()
   }
 }

@@ -18,7 +18,7 @@ extension FeatureDataset {
     gdal.pointee.OGR_L_ResetReading(layer.handle)
     while let feature = gdal.pointee.OGR_L_GetNextFeature(layer.handle) {
       defer { gdal.pointee.OGR_F_Destroy(feature) }
-      if count & 255 == 0, let total, total > 0 {
+      if count & 15 == 0, let total, total > 0 {
         files.reached(min(share + (1 - share) * Double(count) / total, 0.99))
       }
       count += 1

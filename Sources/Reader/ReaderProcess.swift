@@ -1,9 +1,11 @@
 // The reader's role of the process: confine itself, then serve the server's requests about one set of files.
 
+import CGDAL
 import CReader
 import JSON
 import Platform
 import Reading
+import Synchronization
 
 /// A process that reads foreign files and nothing else, one source after the other. It ends with its channel.
 public enum ReaderProcess {
@@ -16,6 +18,8 @@ public enum ReaderProcess {
     var protections = creader_confine(memory, fileSizeLimit, 0)
     // Loaded while the process waits for work: it costs more than all else of a start.
     if case .success = GDALLibrary.shared { _ = creader_guard_sqlite() }
+    complaints.withLock { $0.channel = channel }
+    cgdal_listen { ReaderProcess.report($0) }
     do {
       try reply(.ready(protections), channel)
       var server: ReaderServer?
@@ -31,6 +35,7 @@ public enum ReaderProcess {
               _exit(0)
             }
           }
+          complaints.withLock { $0.left = complaintLimit }
           server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
         }
         guard let server else { _exit(1) }
@@ -38,6 +43,18 @@ public enum ReaderProcess {
       }
     } catch {
       _exit(0)
+    }
+  }
+
+  /// Where GDAL's messages go, and how many more of this source's: some drivers warn of every feature.
+  private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
+  private static let complaintLimit = 100
+
+  private static func report(_ text: UnsafePointer<CChar>) {
+    complaints.withLock { complaints in
+      guard complaints.left > 0, let channel = complaints.channel else { return }
+      complaints.left -= 1
+      try? reply(.complaint(ReaderFiles.cleaned(String(cString: text))), channel)
     }
   }
 
@@ -68,10 +85,9 @@ public enum ReaderProcess {
     for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA"] {
       if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
     }
-    let names = folders.map { strdup($0) }
-    defer { for name in names { free(name) } }
-    var list = names.map { UnsafePointer<CChar>($0) } + [nil]
-    return creader_restrict_files(&list, files, job.database == nil ? 0 : files.count)
+    return withStrings(folders) { list in
+      list.map { creader_restrict_files($0, files, job.database == nil ? 0 : files.count) } ?? 0
+    }
   }
 }
 

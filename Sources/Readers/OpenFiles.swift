@@ -12,6 +12,8 @@ final class OpenFiles {
 
   let job: ReadJob
   let descriptors: [CInt]
+  /// Which files beside it were left out, and why.
+  let warnings: [String]
   /// The states of the files when they were opened, by path.
   private let identities: [String: FileIdentity]
 
@@ -28,7 +30,9 @@ final class OpenFiles {
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
 
     let database = try Self.liveDatabase(path, policy)
-    let names = database?.names ?? [name] + Self.siblings(of: name, stem, in: folder).prefix(Self.limit - 1)
+    let siblings = database == nil ? Self.siblings(of: name, stem, in: folder) : []
+    let names = database?.names ?? [name] + siblings.prefix(Self.limit - 1)
+    var warnings = siblings.dropFirst(Self.limit - 1).filter(Self.isPart).map { "\($0) is left out: too many files." }
     var found: [String] = []
     var descriptors: [CInt] = []
     var identities: [String: FileIdentity] = [:]
@@ -36,9 +40,17 @@ final class OpenFiles {
     for leaf in names {
       let path = database == nil ? "\(folder)/\(leaf)" : leaf
       guard let (descriptor, identity) = Self.open(path, policy) else {
-        guard refusesPart, let real = realPath(path), !policy.allows(realPath: real) else { continue }
-        refused = path
-        break
+        let problem = errorText()
+        let leadsOutside = realPath(path).map { !policy.allows(realPath: $0) } ?? false
+        if refusesPart, leadsOutside {
+          refused = path
+          break
+        }
+        if Self.isPart(leaf) {
+          warnings.append(
+            "\(leaf) is left out: \(leadsOutside ? "it leads outside the allowed directories" : problem).")
+        }
+        continue
       }
       found.append(leaf)
       descriptors.append(descriptor)
@@ -47,6 +59,7 @@ final class OpenFiles {
     job = ReadJob(folder: folder, names: found, database: database?.path, options: options)
     self.descriptors = descriptors
     self.identities = identities
+    self.warnings = warnings
     if let refused { throw .file(.refused(path: path, reason: "\(refused) leads outside the allowed directories")) }
     guard found.first == names.first else { throw .file(.notReadable(path: path, reason: errorText(EACCES))) }
   }
@@ -55,19 +68,21 @@ final class OpenFiles {
   init(geoJSON bytes: [UInt8]) throws(ReadError) {
     job = ReadJob(folder: "", names: ["inline.geojson"], options: OpenOptions(driver: .geoJSON))
     identities = [:]
+    warnings = []
     descriptors = SharedMemory.file(holding: bytes).map { [$0] } ?? []
     guard !descriptors.isEmpty else { throw .file(.notReadable(path: "inline GeoJSON", reason: errorText())) }
   }
 
   deinit { for descriptor in descriptors { close(descriptor) } }
 
+  /// The states of files, by path.
   typealias Key = [String: FileIdentity]
 
-  /// What tells these files, in this state, from others; nil for bytes and databases in use.
+  /// Identifies these files in this state; nil for bytes and databases in use.
   var key: Key? { identities.isEmpty ? nil : identities }
 
   /// Whether a file has changed, or another one has its name.
-  var haveChanged: Bool { identities.contains { FileIdentity(path: $0.key) != $0.value } }
+  var haveChanged: Bool { identities.haveChanged }
 
   private static func open(_ path: String, _ policy: FilePolicy) -> (CInt, FileIdentity)? {
     // Non-blocking, in case the name belongs to a FIFO.
@@ -94,9 +109,10 @@ final class OpenFiles {
       if leaf.utf8.starts(with: (stem + ".").utf8), Text(leaf) != Text(name) { names.append(leaf) }
     }
     // Where there are too many, the parts of formats come first.
-    let isPart = { (name: String) in parts.contains { name.lowercased().hasSuffix("." + $0) } }
     return names.filter(isPart).sorted() + names.filter { !isPart($0) }.sorted()
   }
+
+  private static func isPart(_ name: String) -> Bool { parts.contains { name.lowercased().hasSuffix("." + $0) } }
 
   private static let parts = [
     "shp", "shx", "dbf", "prj", "cpg", "qix", "sbn", "sbx", "xml", "ovr", "msk", "hdr", "tfw", "wld", "ige", "rrd",
@@ -125,4 +141,12 @@ final class OpenFiles {
     }
     return (real, [real] + (journals + ["-shm"]).map { real + $0 })
   }
+}
+
+extension OpenFiles.Key {
+  /// Whether one of the files has another state now.
+  var haveChanged: Bool { contains { FileIdentity(path: $0.key) != $0.value } }
+
+  /// Whether one of the files was rewritten, or another one has its name; a removed one is still what it was to who has it open.
+  var wereReplaced: Bool { contains { name, state in FileIdentity(path: name).map { $0 != state } ?? false } }
 }

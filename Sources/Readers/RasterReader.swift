@@ -14,6 +14,8 @@ public final class RasterReader: Sendable {
   private let readers: Readers
   private let path: String
   private let policy: FilePolicy
+  /// The states of the files when it was opened.
+  private let files: OpenFiles.Key
   private let current: Mutex<ReaderWork>
 
   /// Opens a raster: GeoTIFF, Esri ASCII grid, SRTM HGT, DTED, ERDAS Imagine.
@@ -23,8 +25,9 @@ public final class RasterReader: Sendable {
   public init(
     _ readers: Readers, path: String, policy: FilePolicy, isCancelled: () -> Bool
   ) throws(ReadError) {
-    let (work, description) = try Self.open(readers, path, policy, isCancelled)
+    let (work, description, files) = try Self.open(readers, path, policy, isCancelled)
     current = Mutex(work)
+    self.files = files
     self.description = description
     self.readers = readers
     self.path = path
@@ -41,16 +44,17 @@ public final class RasterReader: Sendable {
 
   private static func open(
     _ readers: Readers, _ path: String, _ policy: FilePolicy, _ isCancelled: () -> Bool
-  ) throws(ReadError) -> (ReaderWork, RasterDescription) {
+  ) throws(ReadError) -> (ReaderWork, RasterDescription, OpenFiles.Key) {
     let files = try OpenFiles(path, OpenOptions(), policy, refusesPart: true)
+    let key = files.key ?? [:]
     var work = try readers.begin(.openRaster(files.job), files, path)
-    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled)) } catch {
+    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled), key) } catch {
       work.end()
       // It may have been killed while it waited.
       guard case .readerFailed = error, !work.hasBegun else { throw error }
     }
     work = try readers.begin(.openRaster(files.job), files, path, isNew: true)
-    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled)) } catch {
+    do throws(ReadError) { return try (work, description(from: work, readers, isCancelled), key) } catch {
       work.end()
       throw error
     }
@@ -65,13 +69,25 @@ public final class RasterReader: Sendable {
       found = raster
       return true
     }
-    guard let found else { throw work.failure() }
+    guard let found else { throw work.failure(died: false) }
     readers.keep(work)
     return found
   }
 
   /// The elevation of a window within the raster in metres, row by row; NaN without a value.
+  ///
+  /// - Throws: `changedWhileRead` where the file is not the one that was opened: its heights would belong to two.
   public func heights(_ window: RasterWindow, isCancelled: () -> Bool) throws(ReadError) -> [Double] {
+    do throws(ReadError) {
+      let heights = try readAgain(window, isCancelled)
+      if !files.wereReplaced { return heights }
+    } catch {
+      if error == .cancelled || !files.wereReplaced { throw error }
+    }
+    throw .changedWhileRead(path: path)
+  }
+
+  private func readAgain(_ window: RasterWindow, _ isCancelled: () -> Bool) throws(ReadError) -> [Double] {
     if !readers.isKept(work) { try reopen(isCancelled) }
     do throws(ReadError) { return try read(window, isCancelled) } catch {
       // It has died, or was ended to make room for another.
@@ -82,12 +98,7 @@ public final class RasterReader: Sendable {
   }
 
   private func reopen(_ isCancelled: () -> Bool) throws(ReadError) {
-    let (work, description) = try Self.open(readers, path, policy, isCancelled)
-    guard description == self.description else {
-      readers.release(work)
-      work.end()
-      throw .changedWhileRead(path: path)
-    }
+    let (work, _, _) = try Self.open(readers, path, policy, isCancelled)
     current.withLock { $0 = work }
   }
 
@@ -103,7 +114,7 @@ public final class RasterReader: Sendable {
         heights = Array(bytes.bindMemory(to: Double.self))
         return true
       }
-      guard let heights else { throw work.failure() }
+      guard let heights else { throw work.failure(died: false) }
       return heights
     } catch {
       switch error {

@@ -60,7 +60,7 @@ public final class Readers: Sendable {
   ) throws(ReadError) -> SourceDescription {
     let files = try open(source, options, policy)
     var found: SourceDescription?
-    try run(.describe(files.job), files, source.name, isCancelled: isCancelled) { reply, _ in
+    let messages = try run(.describe(files.job), files, source.name, isCancelled: isCancelled) { reply, _ in
       switch reply {
       case .source(let source): found = source
       case .progress(let fraction): progress(fraction)
@@ -69,7 +69,8 @@ public final class Readers: Sendable {
       return true
     }
     guard let found else { throw Self.nonsense(source.name) }
-    return found
+    let warnings = (files.warnings + messages).prefix(ReaderWork.messageLimit)
+    return SourceDescription(driver: found.driver, name: found.name, layers: found.layers, warnings: Array(warnings))
   }
 
   /// Reads the features of one layer in file order.
@@ -126,10 +127,13 @@ public final class Readers: Sendable {
   /// Runs one request in a reader of its own.
   ///
   /// - Parameter body: called with each reply but the last; false if it is none that is expected.
+  /// - Returns: GDAL's messages meanwhile.
+  @discardableResult
   private func run(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isCancelled: () -> Bool,
     body: (ReaderReply, Message) throws(ReadError) -> Bool
-  ) throws(ReadError) {
+  ) throws(ReadError) -> [String] {
+    let messages: [String]
     do throws(ReadError) {
       var work = try begin(request, files, path)
       do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
@@ -142,6 +146,7 @@ public final class Readers: Sendable {
           throw error
         }
       }
+      messages = work.messages
       putAside(work, files)
     } catch {
       // To GDAL, a file that is written meanwhile looks broken.
@@ -149,6 +154,7 @@ public final class Readers: Sendable {
       throw error
     }
     if files.haveChanged { throw .changedWhileRead(path: path) }
+    return messages
   }
 
   /// Keeps the reader for more of the same files, or ends it.
@@ -224,6 +230,7 @@ final class ReaderWork: Sendable {
   /// Whether it has replied to the request, the driver that recognized the file, and GDAL's last messages.
   private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
   private let memory = Atomic(0)
+  static let messageLimit = 20
 
   init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
     self.reader = reader
@@ -233,6 +240,9 @@ final class ReaderWork: Sendable {
 
   /// The reader's resident memory when it was done.
   var residentBytes: Int { memory.load(ordering: .relaxed) }
+
+  /// The last of GDAL's warnings and errors.
+  var messages: [String] { said.withLock(\.messages) }
 
   /// Whether anything was replied to the request.
   var hasBegun: Bool { said.withLock(\.begun) }
@@ -254,7 +264,7 @@ final class ReaderWork: Sendable {
           end()
           throw .cancelled
         }
-        throw failure()
+        throw failure(died: error == .closed)
       }
       if case .ready(let held) = reply {
         noteProtections(held)
@@ -265,17 +275,22 @@ final class ReaderWork: Sendable {
       case .done(let bytes): return memory.store(bytes, ordering: .relaxed)
       case .failed(let error): throw error
       case .opened(let name): said.withLock { $0.driver = name }
-      case .complaint(let text): said.withLock { $0.messages = $0.messages.suffix(4) + [text] }
+      case .complaint(let text):
+        said.withLock { $0.messages = $0.messages.suffix(Self.messageLimit - 1) + [String(text.prefix(1000))] }
       default:
-        guard try body(reply, message) else { throw failure() }
+        guard try body(reply, message) else { throw failure(died: false) }
         if reply == .block { try send(.taken) }
       }
     }
   }
 
-  /// The reader is gone, or has to go.
-  func failure() -> ReadError {
+  /// Ends the reader.
+  ///
+  /// - Parameter died: whether it died; else it sent nonsense, and the signal that ends it is the server's own.
+  func failure(died: Bool = true) -> ReadError {
     let (_, driver, messages) = said.withLock { $0 }
-    return .readerFailed(ReaderFailure(path: path, driver: driver, signal: reader.endSignal(), messages: messages))
+    let signal = reader.endSignal()
+    return .readerFailed(
+      ReaderFailure(path: path, driver: driver, signal: died ? signal : nil, messages: messages))
   }
 }

@@ -118,7 +118,7 @@ public struct BlockColumnBuilder {
 /// Features in columns, being filled. Every column gets a value for every row.
 public struct FeatureBlockBuilder {
   /// A block is sent once it has this many rows or bytes.
-  private static let rowLimit = 16_384
+  static let rowLimit = 16_384
   private static let byteLimit = 4 << 20
 
   public private(set) var count = 0

@@ -57,11 +57,14 @@ public struct SourceDescription: Hashable, Sendable {
   public let driver: FeatureDriver
   public let name: String
   public let layers: [LayerDescription]
+  /// What was not read, or not as it stands in the file. The server's own and GDAL's; no part of a message.
+  public let warnings: [String]
 
-  public init(driver: FeatureDriver, name: String, layers: [LayerDescription]) {
+  public init(driver: FeatureDriver, name: String, layers: [LayerDescription], warnings: [String] = []) {
     self.driver = driver
     self.name = name
     self.layers = layers
+    self.warnings = warnings
   }
 }
 

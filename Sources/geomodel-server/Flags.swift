@@ -14,6 +14,7 @@ struct Flags {
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
       --allow-dir D           open files only below D; may be given several times
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
+      --exit-timeout S        seconds that requests may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
       --max-message-bytes N   refuse longer messages (67108864)
       --max-values N          refuse messages with more JSON values (4000000)
@@ -62,6 +63,7 @@ struct Flags {
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
         flags.logLevel = level
       case "--reader-memory": flags.readerMemory = UInt64(number())
+      case "--exit-timeout": flags.limits.exitNanoseconds = UInt64(min(number(), 1_000_000)) * 1_000_000_000
       case "--max-message-bytes": flags.limits.messageBytes = number()
       case "--max-values": flags.limits.values = number()
       case "--max-batch": flags.limits.batch = number()

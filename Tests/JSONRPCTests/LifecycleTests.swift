@@ -58,6 +58,26 @@ import Testing
     #expect(harness.session.ending == .afterWriting(code: 0, grace: nil))
   }
 
+  @Test func `what is in flight too long after the end of input is cancelled`() {
+    let harness = Harness()
+    _ = harness.answer("1", "wait")
+    harness.client.close()
+    harness.loop.advance(by: harness.session.limits.exitNanoseconds - 1)
+    #expect(harness.takeLines() == [])
+    harness.loop.advance(by: 1)
+    #expect(harness.takeLines().map { Failure($0) } == [Failure("1", -32800, "cancelled")])
+    #expect(harness.session.ending == .afterWriting(code: 0, grace: nil))
+  }
+
+  @Test func `an end at once is not held up by one after writing`() {
+    let harness = Harness()
+    harness.client.close()
+    harness.session.end(.atOnce(code: 1))
+    #expect(harness.session.ending == .atOnce(code: 1))
+    harness.session.end(.afterWriting(code: 0, grace: nil))
+    #expect(harness.session.ending == .atOnce(code: 1))
+  }
+
   @Test func `a last line needs no line end`() {
     let harness = Harness()
     harness.client.send(request("1", "echo"))

@@ -124,7 +124,9 @@ import Testing
     #expect(throws: ReadError.file(.notFound(path: outside.file("x.tif")))) {
       try ElevationRaster(readers, path: outside.file("x.tif"))
     }
-    #expect(throws: ReadError.file(.isDirectory(path: outside.path))) { try ElevationRaster(readers, path: outside.path) }
+    #expect(throws: ReadError.file(.isDirectory(path: outside.path))) {
+      try ElevationRaster(readers, path: outside.path)
+    }
     for name in ["/vsimem/x.tif", "NETCDF:/tmp/x.nc:z", "<VRTDataset/>", "x.tif"] {
       let error = try #require(throws: ReadError.self) { try ElevationRaster(readers, path: name) }
       guard case .file(.refused) = error else { throw error }
@@ -158,6 +160,7 @@ import Testing
         return asked > 2
       }
     }
+    #expect(asked == 3)
   }
 
   @Test func `several threads may sample one raster`() async throws {

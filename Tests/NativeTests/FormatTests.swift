@@ -136,6 +136,12 @@ import Testing
     #expect(Set(rows.features.map { $0.attributes[0] }) == [.null, .bool(true), .bool(false)])
   }
 
+  @Test func `a FlatGeobuf's features without geometry are read`() throws {
+    let found = try features(.file(fixture("null_geometry.fgb"))).features
+    #expect(found.map(\.geometry) == [.point(Point(x: 1, y: 2)), nil, .point(Point(x: 3, y: 4)), nil])
+    #expect(found.map(\.attributes) == zip("abcd", 1...4).map { [.string(String($0)), .integer($1)] })
+  }
+
   @Test func `an unknown layer is reported with the available ones`() {
     #expect(throws: ReadError.noSuchLayer("rivers", available: ["cities", "countries"])) {
       try features(.file(fixture("naturalearth_110m.gpkg")), layer: "rivers")

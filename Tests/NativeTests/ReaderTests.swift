@@ -1,6 +1,7 @@
 // Readers as processes: what confines them, how they end, and what the server makes of hostile ones.
 
 import CReader
+import Files
 import Foundation
 import Geometry
 import Readers
@@ -18,6 +19,13 @@ import Testing
       let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))
       return line?.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) } == String(memory)
     }
+  }
+
+  /// A shell script to stand in for a reader.
+  private func program(_ lines: String, in directory: TemporaryDirectory) throws -> String {
+    let path = try directory.write("#!/bin/sh\n\(lines)\n", to: "reader")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
   }
 
   @Test func `a reader is confined, and says by what`() throws {
@@ -62,6 +70,59 @@ import Testing
     #expect(throws: Never.self) { try own.describe(.file(fixture("cities.fgb"))) }
   }
 
+  @Test func `a raster whose reader is killed is opened again`() throws {
+    let memory: UInt64 = 3_987_654_322
+    let own = Readers(executable: ServerProcess.path, memory: memory)
+    let raster = try RasterReader(own, path: fixture("jacksboro_dem.tif"), policy: FilePolicy()) { false }
+    let first = try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false }
+    for process in processes(memory: memory) { kill(process, SIGKILL) }
+    #expect(try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false } == first)
+    #expect(try raster.heights(RasterWindow(column: 200, row: 200, width: 4, height: 2)) { false }.count == 8)
+  }
+
+  @Test(arguments: [false, true])
+  func `a raster that is replaced gives an error instead of heights of two files`(isKilled: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let memory: UInt64 = isKilled ? 3_987_654_324 : 3_987_654_325
+    let own = Readers(executable: ServerProcess.path, memory: memory)
+    let path = try directory.copy(fixture("jacksboro_dem.tif"), to: "dem.tif")
+    let raster = try RasterReader(own, path: path, policy: FilePolicy()) { false }
+    _ = try raster.heights(RasterWindow(column: 0, row: 0, width: 8, height: 8)) { false }
+    let other = try directory.copy(fixture("jacksboro_dem.tif"), to: "other.tif")
+    #expect(rename(other, path) == 0)
+    if isKilled { for process in processes(memory: memory) { kill(process, SIGKILL) } }
+    #expect(throws: ReadError.changedWhileRead(path: path)) {
+      try raster.heights(RasterWindow(column: 200, row: 200, width: 8, height: 8)) { false }
+    }
+  }
+
+  @Test func `the error of a reader that dies has its signal and GDAL's last messages`() throws {
+    let directory = try TemporaryDirectory()
+    let reply = #"{"type":"complaint","text":"this file is odd"}"#
+    let length = String(reply.utf8.count, radix: 8)
+    let script = try program("printf '\\\(length)\\000\\000\\000%s' '\(reply)' >&3\nkill -ABRT $$", in: directory)
+    let error = try #require(throws: ReadError.self) {
+      try Readers(executable: script).describe(.file(fixture("cities.fgb")))
+    }
+    guard case .readerFailed(let failure) = error else { throw error }
+    #expect(failure.signal == Int(SIGABRT) && failure.messages == ["this file is odd"])
+  }
+
+  @Test func `GDAL's messages reach the server as they come`() throws {
+    let directory = try TemporaryDirectory()
+    let memory: UInt64 = 3_987_654_323
+    let own = Readers(executable: ServerProcess.path, memory: memory)
+    // A value that is no number, in a column that csvt declares as one, is a warning.
+    let rows = (1...40_000).map { "\($0),\($0 == 7 ? "seven" : "7")" }
+    _ = try directory.write("\"Integer\",\"Integer\"\n", to: "odd.csvt")
+    let path = try directory.write("id,n\n" + rows.joined(separator: "\n") + "\n", to: "odd.csv")
+    let error = try #require(throws: ReadError.self) {
+      try own.read(.file(path)) { _ in for process in processes(memory: memory) { kill(process, SIGKILL) } }
+    }
+    guard case .readerFailed(let failure) = error else { throw error }
+    #expect(failure.messages.contains { $0.contains("record 7") }, "\(failure)")
+  }
+
   @Test func `a reader beyond its bound of memory fails alone`() throws {
     // GDAL makes a tree of the whole feature.
     let positions = String(repeating: "[1,2],", count: 2_000_000)
@@ -76,11 +137,14 @@ import Testing
   }
 
   @Test func `what is no reader is an error`() throws {
-    for program in ["/bin/true", "/bin/cat", "/nonexistent"] {
+    let directory = try TemporaryDirectory()
+    let script = try program("printf 'sixteen letters!' >&3\nexec sleep 100", in: directory)
+    for program in ["/bin/true", "/bin/cat", "/nonexistent", script] {
       let error = try #require(throws: ReadError.self) {
         try Readers(executable: program).describe(.file(fixture("cities.fgb")))
       }
-      guard case .readerFailed = error else { throw error }
+      // What ended it was the server, if anything.
+      guard case .readerFailed(let failure) = error, failure.signal == nil else { throw error }
     }
   }
 }

@@ -1,5 +1,6 @@
 // Failing saves on the built server leave the old file intact. A file size limit stands for a full disk.
 
+import CPlatform
 import Foundation
 import TestSupport
 import Testing
@@ -73,6 +74,43 @@ struct DocumentTests {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     #expect(text == old || text.hasSuffix("}\n") && text.count > 20_000 * 20)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.json"])
+  }
+
+  private static let attribute = "user.geomodel.test"
+
+  @Test func `owner, group, mode and extended attributes of a replaced file are kept`() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "a.json").path
+    let server = try server(#"exec "$0""#)
+    #expect(try !save(server, to: path).contains("lost"))
+    #expect(chmod(path, 0o640) == 0)
+    let isRoot = getuid() == 0
+    if isRoot { #expect(chown(path, 12_345, 23_456) == 0) }
+    let hasAttributes = setxattr(path, Self.attribute, "value", 5, 0) == 0
+    #expect(try !save(server, to: path).contains("lost"))
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o7777 == 0o640)
+    if isRoot { #expect(status.st_uid == 12_345 && status.st_gid == 23_456) }
+    var value = [UInt8](repeating: 0, count: 16)
+    if hasAttributes { #expect(getxattr(path, Self.attribute, &value, value.count) == 5) }
+  }
+
+  @Test(.enabled(if: getuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0))
+  func `what a user may not keep of a file is named`() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appending(path: "a.json").path
+    #expect(chmod(folder.path, 0o777) == 0)
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(chown(path, 12_345, 23_456) == 0 && chmod(path, 0o676) == 0)
+    // Opened by root, as the build may be where others have no access.
+    let server = try server(#"exec setpriv --reuid=34567 --regid=34567 --clear-groups /proc/self/fd/9 9<"$0""#)
+    #expect(try save(server, to: path).contains(#""lost":["group","owner","mode"]"#))
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o7777 == 0o666 && status.st_uid == 34_567)
   }
 
   @Test func `saving to a read-only directory changes nothing in it`() throws {

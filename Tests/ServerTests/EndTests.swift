@@ -35,16 +35,52 @@ import Testing
     #expect(try server.waitForExit() == .code(0))
   }
 
-  @Test func `a client that closed its end of the output ends the server at its next write`() throws {
-    let server = try ServerProcess.started()
+  @Test(arguments: [ServerProcess.Stream.pipe, .socket], [false, true])
+  func `a client that closes its end of the output ends the server at once`(
+    stream: ServerProcess.Stream, whileWriting: Bool
+  ) throws {
+    let server = try ServerProcess.started(input: stream, output: stream)
+    if whileWriting {
+      // More than a pipe or socket holds.
+      let params = #"{"a":"\#(String(repeating: "x", count: 1 << 20))"}"#
+      try server.send(request("1", "session/echo", params) + "\n")
+      #expect(server.hasOutput(milliseconds: 10_000))
+    }
     server.closeOutput()
-    // Until then the server is idle, although the pipe reports an error.
-    let before = server.processorMilliseconds
-    var nothing = pollfd(fd: server.errors, events: Int16(POLLIN), revents: 0)
-    #expect(poll(&nothing, 1, 300) == 0)
-    #expect(server.processorMilliseconds - before <= 20)
-    try server.send(request("1", "session/echo") + "\n")
     #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `a client that closes its output after the end of input is not written to`() throws {
+    let server = try ServerProcess.started()
+    try server.send(request("1", "rpc.discover") + "\n")
+    server.closeInput()
+    #expect(server.hasOutput(milliseconds: 10_000))
+    server.closeOutput()
+    #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `what never ends is cancelled some time after the end of input`() throws {
+    let server = try ServerProcess.started(["--exit-timeout", "1"])
+    let file = "\(ProjectRoot.path)/Tests/Fixtures/endless_view.gpkg"
+    try server.send(request("1", "source/open", #"{"path":"\#(file)"}"#) + "\n")
+    server.closeInput()
+    #expect(failure(try server.line()) == "1 -32800 cancelled")
+    #expect(try server.waitForExit() == .code(0))
+  }
+
+  @Test(.enabled(if: access("/dev/full", W_OK) == 0), arguments: [false, true])
+  func `output that cannot be written whole is a failure`(isLarge: Bool) throws {
+    let server = try ServerProcess(output: .file("/dev/full"))
+    try server.send(initialize + "\n" + (isLarge ? request("1", "rpc.discover") + "\n" : ""))
+    if !isLarge { server.closeInput() }
+    #expect(try server.waitForExit() == .code(1))
+    #expect(server.errorText().contains("standard output: No space left on device"))
+  }
+
+  @Test func `a directory is no input`() throws {
+    let server = try ServerProcess(input: .file("/"))
+    #expect(try server.waitForExit() == .code(1))
+    #expect(server.errorText().contains("standard input: Is a directory"))
   }
 
   @Test func `exit waits for a limited time for a client that does not read`() throws {
@@ -143,9 +179,12 @@ import Testing
     #expect(try shell.line() == "still here")
   }
 
-  @Test func `closed standard streams do no harm`() throws {
-    let shell = try ServerProcess(command: ["sh", "-c", #""\#(ServerProcess.path)" <&- >&- 2>&-"#])
-    #expect(try shell.waitForExit() == .code(0))
+  @Test func `closed standard streams do no harm, but there has to be an output`() throws {
+    let closed = try ServerProcess(command: ["sh", "-c", #""\#(ServerProcess.path)" <&- 2>&-"#])
+    #expect(try closed.waitForExit() == .code(0))
+    let mute = try ServerProcess(command: ["sh", "-c", #""\#(ServerProcess.path)" <&- >&-"#])
+    #expect(try mute.waitForExit() == .code(1))
+    #expect(mute.errorText().contains("standard output: Bad file descriptor"))
   }
 
   // MARK: - Flags

@@ -65,6 +65,11 @@ public final class ServerProcess {
     posix_spawn_file_actions_adddup2(&actions, serverInput, 0)
     posix_spawn_file_actions_adddup2(&actions, serverOutput, 1)
     posix_spawn_file_actions_adddup2(&actions, serverErrors, 2)
+    // Other tests open streams meanwhile, which would stay open in this process. (Not exported by the Glibc module.)
+    typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+    if let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") {
+      _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3)
+    }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     // The server must not inherit signals that the test runner ignores or blocks.

@@ -55,11 +55,11 @@ struct ArrowArrayStream {
 /// Every function called, once. Adding one here is all it takes.
 #define CGDAL_FUNCTIONS(X) \
   X(GDALAllRegister) X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
-  X(GDALIdentifyDriverEx) X(GDALOpenEx) X(GDALClose) X(GDALVersionInfo) X(GDALGetFileList) \
-  X(GDALDatasetGetLayerCount) X(GDALDatasetGetLayer) X(GDALDatasetGetLayerByName) X(GDALGetRasterXSize) \
-  X(GDALGetRasterYSize) X(GDALGetRasterCount) X(GDALGetGeoTransform) X(GDALGetSpatialRef) X(GDALGetRasterBand) \
+  X(GDALIdentifyDriverEx) X(GDALOpenEx) X(GDALClose) \
+  X(GDALDatasetGetLayerCount) X(GDALDatasetGetLayer) X(GDALGetRasterXSize) \
+  X(GDALGetRasterYSize) X(GDALGetGeoTransform) X(GDALGetSpatialRef) X(GDALGetRasterBand) \
   X(GDALGetRasterDataType) X(GDALGetRasterNoDataValue) X(GDALGetRasterScale) X(GDALGetRasterOffset) \
-  X(GDALGetRasterUnitType) X(GDALGetMaskFlags) X(GDALGetMaskBand) X(GDALGetBlockSize) X(GDALRasterIO) \
+  X(GDALGetRasterUnitType) X(GDALGetMaskFlags) X(GDALGetMaskBand) X(GDALRasterIO) \
   X(OGR_L_GetName) X(OGR_L_GetGeomType) X(OGR_L_GetSpatialRef) X(OGR_L_GetFeatureCount) X(OGR_L_GetExtent) \
   X(OGR_L_GetLayerDefn) X(OGR_L_GetFIDColumn) X(OGR_L_ResetReading) X(OGR_L_GetNextFeature) \
   X(OGR_FD_GetFieldCount) X(OGR_FD_GetFieldDefn) X(OGR_Fld_GetNameRef) X(OGR_Fld_GetType) X(OGR_Fld_GetSubType) \
@@ -67,13 +67,13 @@ struct ArrowArrayStream {
   X(OGR_F_GetFieldAsInteger) X(OGR_F_GetFieldAsInteger64) X(OGR_F_GetFieldAsDouble) X(OGR_F_GetFieldAsString) \
   X(OGR_F_GetFieldAsIntegerList) X(OGR_F_GetFieldAsInteger64List) X(OGR_F_GetFieldAsDoubleList) \
   X(OGR_F_GetFieldAsStringList) X(OGR_F_GetFieldAsBinary) X(OGR_F_GetFieldAsDateTimeEx) \
-  X(OGR_G_GetGeometryType) X(OGR_G_IsEmpty) X(OGR_G_GetX) X(OGR_G_GetY) X(OGR_G_GetZ) X(OGR_G_GetM) \
+  X(OGR_G_GetGeometryType) X(OGR_G_IsEmpty) X(OGR_G_GetX) X(OGR_G_GetY) X(OGR_G_GetZ) \
   X(OGR_G_WkbSize) X(OGR_G_ExportToIsoWkb) X(OGR_G_GetLinearGeometry) X(OGR_G_Clone) X(OGR_G_ForceTo) \
   X(OGR_G_DestroyGeometry) X(OGR_G_CreateFromWkb) X(OGR_GT_Flatten) X(OGR_GT_HasZ) X(OGR_GT_HasM) X(OGR_GT_IsNonLinear) \
-  X(OGRGeometryTypeToName) X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) X(OSRFindMatches) \
-  X(OSRFreeSRSArray) X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
+  X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) \
+  X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
   X(CPLGetErrorHandlerUserData) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
-  X(CPLSetThreadLocalConfigOption) X(CSLAddString) X(CSLDestroy) X(CSLCount) X(VSIFree) X(VSICalloc) \
+  X(CSLAddString) X(VSIFree) X(VSICalloc) \
   X(CPLStrdup) X(VSIAllocFilesystemPluginCallbacksStruct) X(VSIFreeFilesystemPluginCallbacksStruct) \
   X(VSIInstallPluginHandler)
 
@@ -95,10 +95,12 @@ struct cgdal_call {
   char text[1024];
 };
 
-/// Keeps GDAL's messages of this thread off standard error and, unless allowed, this thread off the network.
-void cgdal_enter(struct cgdal_call *_Nonnull call, int allow_network);
+/// Keeps GDAL's messages of this thread off standard error, and this thread off the network.
+void cgdal_enter(struct cgdal_call *_Nonnull call);
 /// Ends what cgdal_enter began on the same thread; in pairs, nested.
-void cgdal_leave(int allow_network);
+void cgdal_leave(void);
+/// Has `hear` called with every warning and error as it comes: what a crash would take along.
+void cgdal_listen(void (*_Nonnull hear)(const char *_Nonnull text));
 
 /// Sets what GDAL asks of a file, in a struct that Swift does not see. Bytes; seconds since 1970.
 void cgdal_set_status(VSIStatBufL *_Nonnull status, unsigned mode, long long size, long long modified);

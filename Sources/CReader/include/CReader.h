@@ -52,8 +52,8 @@ int creader_seal(int descriptor);
 /// Whether nobody can change, shrink or grow a file in memory any more.
 int creader_is_sealed(int descriptor);
 
-/// Has every SQLite connection of this process refuse virtual tables, attached databases, pragmas that write and
-/// functions outside a list. Returns 0 where SQLite is not there.
+/// Has every SQLite connection of this process refuse new virtual tables, attached databases, and the pragmas and
+/// functions that write or reach outside. Returns 0 where SQLite is not there.
 int creader_guard_sqlite(void);
 
 #endif

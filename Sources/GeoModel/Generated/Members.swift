@@ -9,9 +9,9 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     fields, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled,
     popup, isPopupEnabled, status, velocity, interval, loops, owner, location, title, basemap,
     operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
-    selectionColor, renderingMode, graphicCount, baseSurface, driver, path, width, height, dpi, viewpoint,
-    isNavigating, overlays, locationDisplay, mode, tickRate, canUndo, canRedo, undoName, redoName,
-    isEditing, isModified, environment, graphics, layerViewStates
+    selectionColor, renderingMode, graphicCount, baseSurface, driver, path, warnings, width, height, dpi,
+    viewpoint, isNavigating, overlays, locationDisplay, mode, tickRate, canUndo, canRedo, undoName,
+    redoName, isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -96,7 +96,7 @@ extension Collection {
       }
     case .sources:
       switch property {
-      case .driver, .path, .status, .layers:
+      case .driver, .path, .status, .layers, .warnings:
         [.returned]
       default: []
       }

@@ -55,6 +55,8 @@ public struct Source: Sendable {
   public let origin: SourceOrigin
   public let layers: [SourceLayer]
   public var status = SourceStatus.open
+  /// What was not read, or not as it stands in the file.
+  public var warnings: [String] = []
 
   public var path: String? {
     if case .file(let path, _, _, _, _) = origin { path } else { nil }

@@ -6,6 +6,7 @@ extension Source {
     Member(.path) { $0.path },
     Member(.status) { $0.status },
     Member(.layers) { $0.layers },
+    Member(.warnings) { $0.warnings.isEmpty ? nil : Value.array($0.warnings.map(Value.string)) },
   ]
 }
 

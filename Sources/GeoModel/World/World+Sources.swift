@@ -3,10 +3,11 @@
 extension World {
   @discardableResult
   public mutating func addSource(
-    id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer], status: SourceStatus = .open
+    id: SourceID?, driver: String, origin: SourceOrigin, layers: [SourceLayer], status: SourceStatus = .open,
+    warnings: [String] = []
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
-    return insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status))
+    return insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings))
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

@@ -29,11 +29,14 @@ public enum DocumentProtocol {
     /// Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they
     /// are saved; selections of layers are not saved.
     public var isModified: Bool
+    /// After a save: what the replaced file had and the system did not let be kept.
+    public var lost: [DocumentProtocol.FileAttribute]?
 
-    public init(revision: Int, path: String? = nil, isModified: Bool) {
+    public init(revision: Int, path: String? = nil, isModified: Bool, lost: [DocumentProtocol.FileAttribute]? = nil) {
       self.revision = revision
       self.path = path
       self.isModified = isModified
+      self.lost = lost
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -42,6 +45,8 @@ public enum DocumentProtocol {
       let path = json["path"]
       self.path = try path.isPresent ? path.string() : nil
       self.isModified = try json["isModified"].bool()
+      let lost = json["lost"]
+      self.lost = try lost.isPresent ? lost.array(DocumentProtocol.FileAttribute.init(from:)) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -54,8 +59,24 @@ public enum DocumentProtocol {
       }
       writer.key("isModified")
       writer.value(isModified)
+      if let lost {
+        writer.key("lost")
+        writer.array(lost) { $0.encode(to: &$1) }
+      }
       writer.endObject()
     }
+  }
+
+  /// What a file has besides its content.
+  public enum FileAttribute: String, WireEnum {
+    /// Its owner: it belongs to the server's user now.
+    case owner
+    /// Its group.
+    case group
+    /// Its permissions: another group has those of all others.
+    case mode
+    /// Its extended attributes and access control lists, or some of them.
+    case extendedAttributes
   }
 
   /// The content of a document's file.
@@ -1380,9 +1401,10 @@ public enum DocumentProtocol {
   }
 
   /// Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not
-  /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its mode is kept. While a
-  /// `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the
-  /// answer has the path that was written.
+  /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and
+  /// extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is
+  /// running, a save writes to that file. When another document has replaced the saved one, the answer has the path
+  /// that was written.
   public enum Save {
     public static let name: StaticString = "document/save"
 

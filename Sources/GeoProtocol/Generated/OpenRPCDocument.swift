@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e5cb34ecff0754ec"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d8d7568f00acbd0e"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -210,7 +210,7 @@ public enum OpenRPCDocument {
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"path","value":"world.json"}],"result":{"name":"result","value":{"revision":13,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its mode is kept. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
+{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"}},\#
@@ -1699,8 +1699,12 @@ public enum OpenRPCDocument {
 "examples":["real"],"x-since":"0.1.0","x-domain":"clock"},\#
 "DocumentInfo":{"title":"DocumentInfo","description":"The state of the document.","type":"object","required":["revision","isModified"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "path":{"type":"string","description":"Its absolute path; absent before it is first saved."},\#
-"isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."}},\#
+"isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."},\#
+"lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
+"description":"After a save: what the replaced file had and the system did not let be kept."}},\#
 "examples":[{"revision":12,"path":"/data/world.json","isModified":false}],"x-since":"0.1.0","x-domain":"document"},\#
+"FileAttribute":{"title":"FileAttribute","description":"What a file has besides its content.","type":"string","enum":["owner","group","mode","extendedAttributes"],"x-enum-descriptions":{"owner":"Its owner: it belongs to the server's user now.","group":"Its group.","mode":"Its permissions: another group has those of all others.","extendedAttributes":"Its extended attributes and access control lists, or some of them."},\#
+"examples":["owner"],"x-since":"0.2.0","x-domain":"document"},\#
 "Document":{"title":"Document","description":"The content of a document's file.","type":"object","required":["format","version"],"properties":{"format":{"$ref":"#/components/schemas/DocumentFormat","description":"Identifies such a file."},\#
 "version":{"type":"integer","minimum":1,"description":"The version of the format: 1. A newer one is refused; members may be added without raising it."},\#
 "sources":{"type":"array","items":{"$ref":"#/components/schemas/SavedSource"},\#
@@ -2155,7 +2159,9 @@ public enum OpenRPCDocument {
 "path":{"type":"string","description":"The file, absolute."},\#
 "status":{"$ref":"#/components/schemas/SourceStatus","description":"Whether it could be opened."},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
-"description":"Its layers."}},\#
+"description":"Its layers."},\#
+"warnings":{"type":"array","items":{"type":"string"},\#
+"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, GDAL's warnings; absent without any, at most 20."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}],"x-since":"0.1.0","x-domain":"source"},\#

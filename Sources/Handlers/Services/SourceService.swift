@@ -57,11 +57,12 @@ package enum SourceService: SourceHandlers {
   ) -> Plan<JSONOpaque> {
     TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
-      let (driver, layers) = try schema(of: origin, worker) { worker.report($0) }
+      let (driver, layers, warnings) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
         // A concurrent request may have opened it meanwhile.
         if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.object(source, world) }
-        return Wire.object(try world.addSource(id: id, driver: driver, origin: origin, layers: layers), world)
+        let source = try world.addSource(id: id, driver: driver, origin: origin, layers: layers, warnings: warnings)
+        return Wire.object(source, world)
       }
     }
   }
@@ -69,7 +70,7 @@ package enum SourceService: SourceHandlers {
   /// Reads the layers and fields of a source. Runs on a worker; `progress` is called with the fraction done.
   package static func schema(
     of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
-  ) throws -> (driver: String, layers: [SourceLayer]) {
+  ) throws -> (driver: String, layers: [SourceLayer], warnings: [String]) {
     let (source, options) = FeatureLoading.source(origin)
     let description: SourceDescription
     var isInline = false
@@ -84,7 +85,7 @@ package enum SourceService: SourceHandlers {
       throw ReadError.openFailed(driver: FeatureDriver.geoJSON.rawValue, path: path, reason: "it is not GeoJSON")
     }
     let layers = description.layers.map { layer($0, of: origin) }
-    return (isInline ? "inline" : description.driver.rawValue, layers)
+    return (isInline ? "inline" : description.driver.rawValue, layers, description.warnings)
   }
 
   package static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {

@@ -6,6 +6,7 @@
 
 import Dispatch
 import Platform
+import Synchronization
 
 struct StandardStreams: Sendable {
   let input: CInt
@@ -13,18 +14,45 @@ struct StandardStreams: Sendable {
   /// The output pump's end; nil without a pump.
   let pumped: DispatchSemaphore?
   private let restore: [(descriptor: CInt, flags: CInt)]
+  private let pumpFailure: PumpFailure
+
+  /// Why input or output is not whole; nil if it is.
+  var failure: StreamError? { pumpFailure.error.withLock { $0 } }
 
   /// Takes the streams: afterwards descriptor 0 is empty and output printed to descriptor 1 goes to standard error, so
   /// that no library can read from or write to the wire.
   static func take() throws(StreamError) -> StandardStreams {
+    // What nobody can read is not served.
+    guard fcntl(1, F_GETFD) != -1 else { throw StreamError("standard output", errno) }
     try fillClosed()
     var restore: [(CInt, CInt)] = []
-    let input = try inputStream(&restore)
-    let (output, pumped) = try outputStream(&restore)
+    let failure = PumpFailure()
+    let input = try inputStream(&restore, failure)
+    let (output, pumped) = try outputStream(&restore, failure)
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard null >= 0, dup2(null, 0) == 0, dup2(2, 1) == 1 else { throw StreamError("dup2", errno) }
     close(null)
-    return StandardStreams(input: input, output: output, pumped: pumped, restore: restore)
+    return StandardStreams(input: input, output: output, pumped: pumped, restore: restore, pumpFailure: failure)
+  }
+
+  /// Calls `gone` on a thread of its own when nobody can read the output any more. An event loop notices only when it writes, and
+  /// NIO, which then closes its end of the pipe in silence, not even while it waits to write on.
+  func watchReader(gone: @escaping @Sendable () -> Void) {
+    if let pumped {
+      return startThread {
+        pumped.wait()
+        pumped.signal()
+        gone()
+      }
+    }
+    // A copy: the number of a descriptor that NIO closes may soon be another's.
+    guard let copy = try? Self.duplicate(output) else { return }
+    startThread {
+      // Without events asked for, only errors and the end are reported.
+      var waiting = pollfd(fd: copy, events: 0, revents: 0)
+      while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+      gone()
+    }
   }
 
   /// Restores changed flags. Thread-safe and idempotent.
@@ -44,24 +72,28 @@ struct StandardStreams: Sendable {
     }
   }
 
-  private static func inputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> CInt {
+  private static func inputStream(
+    _ restore: inout [(CInt, CInt)], _ failure: PumpFailure
+  ) throws(StreamError) -> CInt {
     if let ready = pollable(0, O_RDONLY, &restore) { return ready }
     let source = try duplicate(0)
     let (readEnd, writeEnd) = try makePipe()
     startThread {
-      pump(from: source, to: writeEnd)
+      pump(from: source, to: writeEnd) { if !$0 { failure.note("standard input") } }
       close(writeEnd)
     }
     return readEnd
   }
 
-  private static func outputStream(_ restore: inout [(CInt, CInt)]) throws(StreamError) -> (CInt, DispatchSemaphore?) {
+  private static func outputStream(
+    _ restore: inout [(CInt, CInt)], _ failure: PumpFailure
+  ) throws(StreamError) -> (CInt, DispatchSemaphore?) {
     if let ready = pollable(1, O_WRONLY, &restore) { return (ready, nil) }
     let sink = try duplicate(1)
     let (readEnd, writeEnd) = try makePipe()
     let done = DispatchSemaphore(value: 0)
     startThread {
-      pump(from: readEnd, to: sink)
+      pump(from: readEnd, to: sink) { if $0 { failure.note("standard output") } }
       // The writer of the pipe then gets an error.
       close(readEnd)
       done.signal()
@@ -100,19 +132,21 @@ struct StandardStreams: Sendable {
     return (ends[0], ends[1])
   }
 
-  /// Copies until the source ends or the sink fails.
-  private static func pump(from source: CInt, to sink: CInt) {
+  /// Copies until the source ends or one of them fails.
+  ///
+  /// - Parameter onFailure: called with whether it was the sink.
+  private static func pump(from source: CInt, to sink: CInt, onFailure: (Bool) -> Void) {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = retrying(source, POLLIN) { read(source, &buffer, buffer.count) }
-      guard count > 0 else { return }
+      guard count > 0 else { return count < 0 ? onFailure(false) : () }
       var written = 0
       while written < count {
         let step = buffer.withUnsafeBytes { bytes -> Int in
           guard let start = bytes.baseAddress else { return -1 }
           return retrying(sink, POLLOUT) { write(sink, start + written, count - written) }
         }
-        guard step > 0 else { return }
+        guard step > 0 else { return onFailure(true) }
         written += step
       }
     }
@@ -131,6 +165,17 @@ struct StandardStreams: Sendable {
       default: return result
       }
     }
+  }
+}
+
+/// The first failure of a thread that pumps.
+private final class PumpFailure: Sendable {
+  let error = Mutex<StreamError?>(nil)
+
+  /// Keeps what `errno` says.
+  func note(_ stream: String) {
+    let found = StreamError(stream, errno)
+    error.withLock { $0 = $0 ?? found }
   }
 }
 

@@ -23,7 +23,7 @@ public enum StdioServer {
       streams = try StandardStreams.take()
     } catch {
       logger.critical("standard streams cannot be used: \(error)")
-      _exit(74)
+      _exit(1)
     }
     installSignals {
       atEnd()
@@ -32,16 +32,20 @@ public enum StdioServer {
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
       let session = makeSession(NIOLoop(eventLoop), trace?.record)
+      let bound = LoopBound(session, on: session.loop)
       let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
         // In a later turn, after NIO has closed the channel: the output pump then sees the end of its input.
         eventLoop.execute {
           atEnd()
-          leave(code, streams, trace)
+          leave(code, streams, trace, logger)
         }
       }
       session.onClientProcess = { [loop = session.loop] process in
-        let bound = LoopBound(session, on: loop)
         watchProcess(process) { loop.execute { bound.value.end(.atOnce(code: 1)) } }
+      }
+      // Behind input: a client that says `exit` may close both streams in the same moment.
+      streams.watchReader { [loop = session.loop] in
+        loop.executeBehindInput { bound.value.end(.atOnce(code: 1)) }
       }
       open(streams, transport, eventLoop, logger)
     }
@@ -64,15 +68,17 @@ public enum StdioServer {
       .takingOwnershipOfDescriptors(input: streams.input, output: streams.output)
       .whenFailure { error in
         logger.critical("standard streams cannot be used: \(error)")
-        leave(74, streams, nil)
+        leave(1, streams, nil, logger)
       }
   }
 
   /// Ends the process, on the loop. `_exit`, because other threads may be inside a C library.
-  private static func leave(_ code: Int32, _ streams: StandardStreams, _ trace: TraceFile?) {
+  private static func leave(_ code: Int32, _ streams: StandardStreams, _ trace: TraceFile?, _ logger: Logger) {
     _ = streams.pumped?.wait(timeout: .now() + 5)
     streams.giveBack()
     trace?.close()
-    _exit(code)
+    // What was not read or written whole is no success.
+    if let failure = streams.failure { logger.critical("\(failure)") }
+    _exit(code == 0 && streams.failure != nil ? 1 : code)
   }
 }

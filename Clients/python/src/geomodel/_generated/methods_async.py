@@ -775,8 +775,9 @@ class DocumentMethods(AsyncCaller):
     ) -> t.DocumentInfo:
         """Saves the document to the file it was last opened from or saved to. It saves a snapshot; later
         commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged.
-        Its mode is kept. While a `document/saveAs` is running, a save writes to that file. When another
-        document has replaced the saved one, the answer has the path that was written.
+        Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what
+        is not. While a `document/saveAs` is running, a save writes to that file. When another document has
+        replaced the saved one, the answer has the path that was written.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.

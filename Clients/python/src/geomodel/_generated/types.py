@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "e5cb34ecff0754ec"
+PROTOCOL_HASH = "d8d7568f00acbd0e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -646,6 +646,18 @@ class DocumentInfo(TypedDict):
     """Whether it differs from the last save. Viewpoints, selections and location displays do not count,
     though they are saved; selections of layers are not saved.
     """
+    lost: NotRequired[list[FileAttribute]]
+    """After a save: what the replaced file had and the system did not let be kept."""
+
+
+FileAttribute = Literal["owner", "group", "mode", "extendedAttributes"]
+"""What a file has besides its content.
+
+`owner`: Its owner: it belongs to the server's user now.
+`group`: Its group.
+`mode`: Its permissions: another group has those of all others.
+`extendedAttributes`: Its extended attributes and access control lists, or some of them.
+"""
 
 
 class Document(TypedDict):
@@ -2251,6 +2263,10 @@ class Source(TypedDict):
     """Whether it could be opened."""
     layers: list[SourceLayer]
     """Its layers."""
+    warnings: NotRequired[list[str]]
+    """What was not read, or not as it stands in the file: files beside it that were left out, columns that
+    were cut, GDAL's warnings; absent without any, at most 20.
+    """
 
 
 class SourceListResult(TypedDict):

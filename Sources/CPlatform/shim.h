@@ -1,0 +1,2 @@
+// Why: what Swift's module of the C library leaves out.
+#include <sys/xattr.h>
