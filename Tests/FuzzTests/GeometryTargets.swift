@@ -67,5 +67,6 @@ private func checkWKT(_ geometry: Geometry) throws(Broken) {
   let again = try accepted("WKT that was written is refused, \(text)") { () throws(WKTError) in
     try Geometry(wkt: text)
   }
-  try check(again.wkt == text && again.wkb() == geometry.wkb(), "\(geometry) is read as \(again)")
+  // Texts are compared: the bits of a NaN are not written.
+  try check(again.wkt == text && again.envelope == geometry.envelope, "\(geometry) is read as \(again)")
 }
