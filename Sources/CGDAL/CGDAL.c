@@ -91,14 +91,18 @@ static CPLHTTPResult *refuse(const char *url, CSLConstList options, GDALProgress
   return result;
 }
 
+static int allows_network;
+
+void cgdal_allow_network(int allow) { allows_network = allow; }
+
 void cgdal_enter(struct cgdal_call *call) {
   memset(call, 0, sizeof *call);
   functions.CPLPushErrorHandlerEx(collect, call);
-  functions.CPLHTTPPushFetchCallback(refuse, NULL);
+  if (!allows_network) functions.CPLHTTPPushFetchCallback(refuse, NULL);
 }
 
 void cgdal_leave(void) {
-  functions.CPLHTTPPopFetchCallback();
+  if (!allows_network) functions.CPLHTTPPopFetchCallback();
   functions.CPLPopErrorHandler();
 }
 

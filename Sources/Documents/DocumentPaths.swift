@@ -1,5 +1,6 @@
 // Paths of data files in a document are relative to its directory, so that both can be moved together.
 
+import Files
 import Geometry
 import Handlers
 import JSONRPC
@@ -29,6 +30,7 @@ struct DocumentFolder: Sendable {
 
   /// The relative form of an absolute path, as documents contain it.
   func relative(_ absolute: String) -> String {
+    if FilePolicy.isAddress(absolute) { return absolute }
     let target = Self.names(of: absolute)
     let own = Self.names(of: path)
     var shared = 0
@@ -40,6 +42,7 @@ struct DocumentFolder: Sendable {
   /// The absolute path for a path in the document.
   func absolute(_ name: String, _ files: FilePaths) throws(RPCError) -> String {
     let full = try files.rooted(at: path).path(name)
+    if FilePolicy.isAddress(full) { return full }
     return "/" + Self.names(of: full).joined(separator: "/")
   }
 

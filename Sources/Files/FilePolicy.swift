@@ -11,10 +11,16 @@ import Platform
 public struct FilePolicy: Hashable, Sendable {
   /// Directories that contain all allowed files, symbolic links resolved; nil for no restriction.
   public var allowedDirectories: [String]?
+  /// Whether data may come from addresses as well.
+  public var allowsNetwork: Bool
 
-  public init(allowedDirectories: [String]? = nil) {
+  public init(allowedDirectories: [String]? = nil, allowsNetwork: Bool = false) {
     self.allowedDirectories = allowedDirectories
+    self.allowsNetwork = allowsNetwork
   }
+
+  /// Whether a name is the address of data in the network.
+  public static func isAddress(_ name: String) -> Bool { name.begins(with: "https://") || name.begins(with: "http://") }
 }
 
 /// Why a file is not opened.

@@ -43,7 +43,8 @@ final class Client: MethodHost, HandlerClient {
   init(of host: Host) {
     self.host = host
     files = FilePaths(
-      root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories)
+      root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories,
+      allowsNetwork: host.configuration.allowsNetwork)
     registerAll()
   }
 

@@ -16,6 +16,8 @@ public struct Configuration: Sendable {
   public var limits = SessionLimits()
   /// Directories in which files may be opened; all when empty.
   public var allowedDirectories: [String] = []
+  /// Whether data may come from the network.
+  public var allowsNetwork = false
   public var workingDirectory: String
   /// Reads foreign files, in processes of their own.
   public var readers: Readers

@@ -19,13 +19,23 @@ public protocol Loop: AnyObject, Sendable {
 }
 
 /// Kinds of background work.
-public enum LoopLane: Sendable {
+public enum LoopLane: Hashable, Sendable {
   /// Parsing and freeing of large messages: one at a time, in order.
   case parsing
   /// The application's work, several at a time.
-  case work
+  case work(WorkPriority)
   /// Writing of files: one at a time, in order, whatever other work waits for.
   case saving
+}
+
+/// How urgent work is, beside other work.
+public enum WorkPriority: CaseIterable, Sendable {
+  /// Begins after other work, and yields to it.
+  case background
+  /// Yields to other work once it takes long.
+  case utility
+  /// Somebody waits for it: begins before other work, and yields to none.
+  case userInitiated
 }
 
 /// A cancellable timer.

@@ -20,6 +20,9 @@ public func executablePath() -> String {
   #endif
 }
 
+/// Processors that may run this process.
+public func processorCount() -> Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+
 /// Returns freed memory to the system: after a bulk edit the allocator would keep most of what the message took.
 public func trimMemory() {
   // glibc has malloc_trim, but Swift's module of it does not, and other systems have neither.

@@ -1,5 +1,7 @@
 // Threads for blocking calls: terminals, files, process exits. NIO offers none.
 
+import CPlatform
+
 /// Runs `body` on its own thread, which is never joined.
 public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable () -> Void) {
   final class Box: Sendable {
@@ -22,3 +24,39 @@ public func startThread(stackBytes: Int = 256 << 10, _ body: @escaping @Sendable
   if failure != 0 { box.release() }
   pthread_attr_destroy(&attributes)
 }
+
+/// A clock that never goes back.
+public func monotonicNanoseconds() -> UInt64 {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+}
+
+#if canImport(Darwin)
+  /// The system's number of the calling thread.
+  public func threadNumber() -> Int { Int(pthread_mach_thread_np(pthread_self())) }
+
+  /// Threads have no nice value here.
+  public func lowerPriority(ofThread thread: Int, by steps: CInt) {}
+  public func niceness(ofThread thread: Int = 0) -> CInt { 0 }
+  public func setNiceness(ofThread thread: Int, to value: CInt) -> Bool { true }
+#else
+  /// The system's number of the calling thread.
+  public func threadNumber() -> Int { Int(cplatform_thread_number()) }
+
+  /// Lets a thread, or the first one of a process, run less often than others. It cannot be taken back without the
+  /// administrator's rights.
+  public func lowerPriority(ofThread thread: Int, by steps: CInt) {
+    _ = setNiceness(ofThread: thread, to: niceness(ofThread: thread) + steps)
+  }
+
+  /// The nice value: larger runs less often.
+  ///
+  /// - Parameter thread: 0 for the calling one.
+  public func niceness(ofThread thread: Int = 0) -> CInt { getpriority(CInt(PRIO_PROCESS.rawValue), id_t(thread)) }
+
+  /// False where the system does not allow it: whoever may lower a priority may not raise it.
+  public func setNiceness(ofThread thread: Int, to value: CInt) -> Bool {
+    setpriority(CInt(PRIO_PROCESS.rawValue), id_t(thread), value) == 0
+  }
+#endif

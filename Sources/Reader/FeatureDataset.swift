@@ -30,7 +30,7 @@ struct FeatureDataset: ~Copyable {
     }
     let call = GDALCall()
     defer { call.end() }
-    let name = job.database ?? files.gdalName
+    let name = files.gdalName
     let driver = if let given = job.options.driver { given } else { try driver(of: name, gdal) }
     opened(driver.rawValue)
     // Drops messages of drivers that do not recognize the file.

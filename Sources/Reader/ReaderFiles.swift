@@ -14,6 +14,8 @@ final class ReaderFiles: @unchecked Sendable {
   private static let shared = Mutex<ReaderFiles?>(nil)
 
   private let folder: String
+  /// A name of GDAL's own, in place of files.
+  private let foreignName: String?
   private let descriptors: [Text: CInt]
   private let main: Text
   private let identities: [CInt: FileIdentity]
@@ -25,6 +27,7 @@ final class ReaderFiles: @unchecked Sendable {
   /// Owns the descriptors, one a name; none for a database. GDAL finds these files until another request brings its own.
   init(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
     folder = job.folder
+    foreignName = job.address.map { "/vsicurl/" + $0 } ?? job.database
     main = Text(job.names.first ?? "")
     self.progress = progress
     self.descriptors = Dictionary(zip(job.names.map { Text($0) }, descriptors)) { first, _ in first }
@@ -38,11 +41,11 @@ final class ReaderFiles: @unchecked Sendable {
 
   static var current: ReaderFiles? { shared.withLock { $0 } }
 
-  /// Bytes of the main file; 0 for a database that SQLite opens.
+  /// Bytes of the main file; 0 for a database that SQLite opens, and for data in the network.
   var mainSize: Int { descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
 
   /// The name that GDAL opens.
-  var gdalName: String { "\(Self.prefix)\(folder)/\(main.string)" }
+  var gdalName: String { foreignName ?? "\(Self.prefix)\(folder)/\(main.string)" }
 
   /// The names in the folder, for a name that GDAL lists; nil for any other folder.
   func list(_ name: String) -> [String]? {
@@ -62,11 +65,11 @@ final class ReaderFiles: @unchecked Sendable {
 
   /// A message without the prefix of the virtual file system.
   static func cleaned(_ message: String) -> String {
-    let prefix = Array(prefix.utf8)
+    let prefixes = [prefix, "/vsicurl/"].map { Array($0.utf8) }
     var rest = Array(message.utf8)[...]
     var cleaned: [UInt8] = []
     while let byte = rest.first {
-      if rest.starts(with: prefix) {
+      if let prefix = prefixes.first(where: { rest.starts(with: $0) }) {
         rest = rest.dropFirst(prefix.count)
       } else {
         cleaned.append(byte)

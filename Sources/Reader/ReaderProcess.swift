@@ -11,11 +11,14 @@ import Synchronization
 public enum ReaderProcess {
   /// Serves requests at a descriptor until the other end is gone.
   ///
-  /// - Parameter memory: bound of the address space in bytes.
-  public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
+  /// - Parameters:
+  ///   - memory: bound of the address space in bytes.
+  ///   - allowsNetwork: whether it reads addresses; it gets no files then.
+  public static func serve(at descriptor: CInt, memory: UInt64, allowsNetwork: Bool) -> Never {
     let channel = Channel(descriptor: descriptor)
-    setEnvironment()
-    var protections = creader_confine(memory, fileSizeLimit, 0)
+    setEnvironment(allowsNetwork)
+    cgdal_allow_network(allowsNetwork ? 1 : 0)
+    var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
     // Loaded while the process waits for work: it costs more than all else of a start.
     if case .success = GDALLibrary.shared { _ = creader_guard_sqlite() }
     complaints.withLock { $0.channel = channel }
@@ -28,6 +31,7 @@ public enum ReaderProcess {
         let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
         if let job = request.job {
           if server == nil {
+            guard (job.address != nil) == allowsNetwork else { _exit(1) }
             protections |= restrict(job, message.files)
             try reply(.ready(protections), channel)
             startThread {
@@ -66,11 +70,14 @@ public enum ReaderProcess {
   }
 
   /// Settings that GDAL and its libraries take from the environment, the client's own put aside.
-  private static func setEnvironment() {
+  private static func setEnvironment(_ allowsNetwork: Bool) {
     for (name, value) in [
       ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
       ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
-      ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"), ("GDAL_HTTP_TIMEOUT", "1"),
+      ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"),
+      // Seconds without an answer, or with less than a byte a second. Whole downloads take as long as they take.
+      ("GDAL_HTTP_CONNECTTIMEOUT", allowsNetwork ? "30" : "1"), ("GDAL_HTTP_LOW_SPEED_TIME", "60"),
+      ("GDAL_HTTP_LOW_SPEED_LIMIT", "1"), ("GDAL_DISABLE_READDIR_ON_OPEN", allowsNetwork ? "EMPTY_DIR" : "FALSE"),
     ] { setenv(name, value, 1) }
     unsetenv("GDAL_SKIP")
   }
@@ -82,7 +89,14 @@ public enum ReaderProcess {
       "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
       "/dev/urandom",
     ]
-    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA"] {
+    if job.address != nil {
+      folders += [
+        "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl",
+        "/etc/pki",
+        "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
+      ]
+    }
+    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"] {
       if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
     }
     return withStrings(folders) { list in

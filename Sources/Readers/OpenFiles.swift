@@ -18,11 +18,16 @@ final class OpenFiles {
   private let identities: [String: FileIdentity]
 
   /// - Parameters:
-  ///   - path: absolute.
+  ///   - path: absolute, or an address where the policy allows it.
   ///   - refusesPart: whether a file beside it that leads outside is an error; else it is as if it were not there.
   init(
     _ path: String, _ options: OpenOptions, _ policy: FilePolicy, refusesPart: Bool = false
   ) throws(ReadError) {
+    if policy.allowsNetwork, FilePolicy.isAddress(path) {
+      job = ReadJob(folder: "", names: [path], address: path, options: options)
+      (descriptors, warnings, identities) = ([], [], [:])
+      return
+    }
     do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw .file(error) }
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let folder = String(path[..<cut])

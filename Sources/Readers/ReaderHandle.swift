@@ -74,6 +74,15 @@ final class ReaderHandle: Sendable {
     return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
   }
 
+  /// Gives the process the priority of the calling thread, which waits for it; false where the system does not allow it.
+  func matchPriority() -> Bool {
+    let wanted = niceness()
+    return life.withLock { life in
+      guard case .running(let process) = life, niceness(ofThread: Int(process)) != wanted else { return true }
+      return setNiceness(ofThread: Int(process), to: wanted)
+    }
+  }
+
   private func open() throws(ChannelError) -> Channel {
     guard let channel = channel.withLock({ $0 }) else { throw .closed }
     return channel
@@ -87,7 +96,10 @@ final class ReaderHandle: Sendable {
   func receive(
     _ path: String, isCancelled: () -> Bool
   ) throws(ChannelError) -> (reply: ReaderReply, message: Message) {
-    let message = try open().receive(isCancelled: isCancelled)
+    let message = try open().receive {
+      _ = matchPriority()
+      return isCancelled()
+    }
     do {
       return (try message.document.read { json throws(JSONError) in try ReaderReply(from: json, path: path) }, message)
     } catch { throw .malformed }

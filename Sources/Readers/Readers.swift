@@ -173,8 +173,10 @@ public final class Readers: Sendable {
   func begin(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isNew: Bool = false
   ) throws(ReadError) -> ReaderWork {
-    let ready = isNew ? nil : waiting(for: files)
-    guard let reader = ready ?? ReaderHandle(executable, arguments) else {
+    // One that reaches the network reads nothing else.
+    let isRemote = files.job.address != nil
+    let ready = isNew || isRemote ? nil : waiting(for: files)
+    guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
       throw .readerFailed(
         ReaderFailure(path: path, driver: nil, signal: nil, messages: ["a reader does not start: \(errorText())"]))
     }
@@ -191,7 +193,10 @@ public final class Readers: Sendable {
     let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
-    if let known { return known }
+    if let known {
+      if known.matchPriority() { return known }
+      known.end()
+    }
     return reserve.withLock { reserve in
       defer { reserve = ReaderHandle(executable, arguments) }
       return reserve

@@ -10,9 +10,15 @@ public struct ReadJob: Hashable, Sendable {
   public var names: [String]
   /// A path to be opened by SQLite itself, with its journal. The message's files then only say what may be opened.
   public var database: String?
+  /// Where the data are in the network; there are no files then.
+  public var address: String?
   public var options: OpenOptions
 
-  public init(folder: String, names: [String], database: String? = nil, options: OpenOptions = OpenOptions()) {
+  public init(
+    folder: String, names: [String], database: String? = nil, address: String? = nil,
+    options: OpenOptions = OpenOptions()
+  ) {
+    self.address = address
     self.folder = folder
     self.names = names
     self.database = database
@@ -80,6 +86,7 @@ extension ReaderRequest {
     writer.key("names")
     writer.array(job.names) { $1.value($0) }
     writer.member("database", job.database)
+    writer.member("address", job.address)
     writer.member("driver", job.options.driver?.rawValue)
     writer.member("x", job.options.points?.x)
     writer.member("y", job.options.points?.y)
@@ -108,6 +115,7 @@ extension ReadJob {
     folder = try json["folder"].string()
     names = try json["names"].array { name throws(JSONError) in try name.string() }
     database = try json.text("database")
+    address = try json.text("address")
     options = OpenOptions()
     options.driver = try json.text("driver").flatMap {
       FeatureDriver(rawValue: $0)

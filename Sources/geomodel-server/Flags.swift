@@ -13,6 +13,7 @@ struct Flags {
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
       --allow-dir D           open files only below D; may be given several times
+      --allow-network         open https:// and http:// addresses too; else nothing reaches the network
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --exit-timeout S        seconds that requests may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
@@ -20,12 +21,14 @@ struct Flags {
       --max-values N          refuse messages with more JSON values (4000000)
       --max-batch N           refuse batches with more requests (1000)
       --max-header-bytes N    end the session at longer headers (8192)
+      --stdio                 as without it: JSON-RPC on standard input and output
       --version, --help
 
     """
 
   var traceFile: String?
   var allowedDirectories: [String] = []
+  var allowsNetwork = false
   var readerMemory: UInt64 = 4 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
@@ -51,6 +54,8 @@ struct Flags {
         return number
       }
       switch name {
+      // Clients of LSP name the transport; there is no other.
+      case "--stdio": break
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
@@ -58,6 +63,9 @@ struct Flags {
         let path = directory(value())
         flags.allowedDirectories.append(path)
         flags.replayed += [name, path]
+      case "--allow-network":
+        flags.allowsNetwork = true
+        flags.replayed.append(name)
       case "--log-level":
         let text = value()
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }

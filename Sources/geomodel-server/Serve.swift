@@ -31,6 +31,7 @@ func serve(_ flags: Flags) -> Never {
     readers: Readers(executable: executablePath(), memory: flags.readerMemory), logger: logger, now: currentInstant)
   configuration.limits = flags.limits
   configuration.allowedDirectories = flags.allowedDirectories
+  configuration.allowsNetwork = flags.allowsNetwork
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
   let wiring = configuration

@@ -3,7 +3,7 @@
 import Reader
 
 let arguments = CommandLine.arguments
-if arguments.count == 3, arguments[1] == "--reader", let memory = UInt64(arguments[2]) {
-  ReaderProcess.serve(at: 3, memory: memory)
+if arguments.count > 2, arguments[1] == "--reader", let memory = UInt64(arguments[2]) {
+  ReaderProcess.serve(at: 3, memory: memory, allowsNetwork: arguments.dropFirst(3).first == "--allow-network")
 }
 serve(Flags.parse(arguments))

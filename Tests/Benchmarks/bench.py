@@ -18,7 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ PROGRAMS = {
     "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
     "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
+    "features": ("floors/features.c", ["-lgdal"]),
 }
 Figures = dict[str, float]
 
@@ -98,6 +100,8 @@ MEASURES = [
     Measure("document", "document", "s", "document_seconds", most=2),
     Measure("document-save", "document", "s", "save_seconds", floor_key="dump_seconds"),
     Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
+    Measure("file", "file", "s", "features_seconds", most=1.5),
+    Measure("file-open", "file", "ms", "open_milliseconds"),
     Measure(
         "observe-100", "observe", "us/set", "set_among_100_microseconds", own_key="set_observed_microseconds", most=1.3),
     Measure("notification", "observe", "us", "notification_microseconds", most=0.5),
@@ -208,6 +212,52 @@ class Bench:
         numbers = random.Random(42)
         count = 10_000 if self.options.quick else 100_000
         kinds = ["building", "junction", "landmark", "monument", "hospital", "airfield", "woodland", "vineyard"]
+        with self.calling() as call:
+            call("map/create", id="m1")
+            call("view/create", id="v1", map="m1")
+            call("overlay/create", id="o1", view="v1")
+            for _ in range(0, count, 10_000):
+                rows = range(10_000)
+                call(
+                    "overlay/addColumns", overlay="o1", x=[round(numbers.uniform(-180, 180), 7) for _ in rows],
+                    y=[round(numbers.uniform(-90, 90), 7) for _ in rows],
+                    attributes={
+                        "name": [f"name{numbers.getrandbits(64):016x}" for _ in rows],
+                        "kind": [numbers.choice(kinds) for _ in rows],
+                        "rank": [numbers.randrange(10_000_000) for _ in rows]})
+            save = call("document/saveAs", path=str(path))
+            opened = call("document/open", path=str(path))
+        return f"save_seconds {save}\nopen_seconds {opened}\ndocument_seconds {save + opened}"
+
+    def file(self, side: str) -> str:
+        """A GeoPackage of a million points with three fields: opened, then loaded into a layer."""
+        path = BUILD / "points.gpkg"
+        count = 100_000 if self.options.quick else 1_000_000
+        mark = path.with_suffix(".count")
+        if not path.exists() or not mark.exists() or mark.read_text() != str(count):
+            output_of([str(BUILD / "features"), "make", str(path), str(count)])
+            mark.write_text(str(count))
+        # The reader and the server work side by side, so neither side is kept to one processor.
+        own = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        try:
+            return output_of([str(BUILD / "features"), "read", str(path)]) if side == "floor" else self.load_file(path)
+        finally:
+            os.sched_setaffinity(0, own)
+
+    def load_file(self, path: Path) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server reads no files")
+        with self.calling() as call:
+            call("map/create", id="m1")
+            opened = call("source/open", id="s1", path=str(path))
+            call("layer/add", map="m1", source="s1", id="l1")
+            loaded = call("layer/load", layer="l1")
+        return f"features_seconds {opened + loaded}\nopen_milliseconds {opened * 1000}"
+
+    @contextmanager
+    def calling(self) -> Iterator[Callable[..., float]]:
+        """The server, and a function that calls a method of it and returns the seconds until its answer."""
         with subprocess.Popen(self.server, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdin and process.stdout
 
@@ -224,22 +274,8 @@ class Bench:
                 return seconds
 
             call("initialize", protocolVersions=["0.2"])
-            call("map/create", id="m1")
-            call("view/create", id="v1", map="m1")
-            call("overlay/create", id="o1", view="v1")
-            for _ in range(0, count, 10_000):
-                rows = range(10_000)
-                call(
-                    "overlay/addColumns", overlay="o1", x=[round(numbers.uniform(-180, 180), 7) for _ in rows],
-                    y=[round(numbers.uniform(-90, 90), 7) for _ in rows],
-                    attributes={
-                        "name": [f"name{numbers.getrandbits(64):016x}" for _ in rows],
-                        "kind": [numbers.choice(kinds) for _ in rows],
-                        "rank": [numbers.randrange(10_000_000) for _ in rows]})
-            save = call("document/saveAs", path=str(path))
-            opened = call("document/open", path=str(path))
+            yield call
             process.stdin.close()
-        return f"save_seconds {save}\nopen_seconds {opened}\ndocument_seconds {save + opened}"
 
     def index(self, side: str) -> str:
         if side == "floor":
@@ -292,7 +328,7 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "observe": self.observe, "transaction": self.transaction,
+            "file": self.file, "observe": self.observe, "transaction": self.transaction,
             "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))

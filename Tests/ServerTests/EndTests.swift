@@ -196,6 +196,9 @@ import Testing
     #expect(try version.waitForExit() == .code(0))
     let help = try ServerProcess(["--help"])
     #expect(try help.rest().contains("--trace-file"))
+    let stdio = try ServerProcess(["--stdio"])
+    stdio.closeInput()
+    #expect(try stdio.waitForExit() == .code(0))
     for flag in ["--nix", "--max-batch=x", "--trace-file"] {
       let server = try ServerProcess([flag])
       #expect(try server.waitForExit() == .code(64))

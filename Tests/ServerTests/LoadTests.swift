@@ -44,6 +44,17 @@ import Testing
     #expect(try server.line() == echoed("1"))
   }
 
+  @Test func `tasks that never end hold up no other`() throws {
+    let server = try ServerProcess.started()
+    let endless = "\(ProjectRoot.path)/Tests/Fixtures/endless_view.gpkg"
+    for number in 1...8 {
+      try server.send(request("\(number)", "source/open", #"{"path":"\#(endless)"}"#) + "\n")
+    }
+    let point = #"{"data":{"type":"Point","coordinates":[1,2]}}"#
+    try server.send(request("9", "source/openInline", point) + "\n")
+    #expect(try server.line().hasPrefix(#"{"jsonrpc":"2.0","id":9,"result":"#))
+  }
+
   @Test func `opening a text file reports progress as well`() throws {
     let server = try ServerProcess.started()
     let params = #"{"id":"big","path":"\#(LargeFile.path)","meta":{"progressToken":"t"}}"#

@@ -95,7 +95,9 @@ struct cgdal_call {
   char text[1024];
 };
 
-/// Keeps GDAL's messages of this thread off standard error, and this thread off the network.
+/// Whether GDAL may reach the network; to be said before cgdal_enter. It may not unless this is called.
+void cgdal_allow_network(int allow);
+/// Keeps GDAL's messages of this thread off standard error, and this thread off the network unless it is allowed.
 void cgdal_enter(struct cgdal_call *_Nonnull call);
 /// Ends what cgdal_enter began on the same thread; in pairs, nested.
 void cgdal_leave(void);

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d8d7568f00acbd0e"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1dbf0a5a29733aa1"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1571,7 +1571,7 @@ public enum OpenRPCDocument {
 {"code":-31108,"message":"The object has no environment: it is not a map, scene, view, overlay or layer.","data":{"kind":"notANode"}},\#
 {"code":-31109,"message":"Neither the node nor an ancestor shares an object of that name.","data":{"kind":"sharedObjectMissing"}}],"examples":[{"name":"example","params":[{"name":"name","value":"quiz"},\#
 {"name":"node","value":"v1"}],"result":{"name":"result","value":{"revision":11,"viewModel":"quiz","node":"m1"}}}],"x-shape":"query","x-since":"0.1.0"}],"components":{"schemas":{"ObjectId":{"title":"ObjectId","description":"The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not reused until `document/new` or the opening of another document.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_.-]{1,64}$","examples":["m1"],"x-since":"0.1.0","x-domain":"session"},\#
-"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
+"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address where the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
 "IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one."},\#
@@ -1588,14 +1588,17 @@ public enum OpenRPCDocument {
 "ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
 "progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token."},\#
-"task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle and timeout of a task. Used by tasks only."}},\#
+"task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskOptions":{"title":"TaskOptions","description":"With `scope` and `key` the latest task wins: a request with equal params joins the running task, another supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent make no difference; `meta` is ignored.","type":"object","properties":{"scope":{"$ref":"#/components/schemas/ObjectId","description":"The object whose closing ends the task; the session when absent."},\#
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
-"timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"}},\#
+"timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
+"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
+"TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
+"examples":["background"],"x-since":"0.2.0","x-domain":"session"},\#
 "Origin":{"title":"Origin","description":"The author of a change.","oneOf":[{"type":"object","description":"A request.","required":["type"],"properties":{"type":{"const":"client"},\#
 "name":{"type":"string","description":"The `meta.origin` that it carried."}}},\#
 {"type":"object","description":"An animated viewpoint.","required":["type"],"properties":{"type":{"const":"animation"}}},\#

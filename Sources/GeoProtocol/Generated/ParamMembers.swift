@@ -197,7 +197,7 @@ package enum ParamMembers {
     "origin", "ifRevision", "step", "progressToken", .init("task", .named { taskOptions })
   ])
 
-  static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout"])
+  static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "priority"])
 
   static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 

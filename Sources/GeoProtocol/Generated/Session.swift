@@ -14,7 +14,8 @@ public enum SessionProtocol {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }
 
-  /// A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+  /// A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
+  /// `http://` address where the server runs with `--allow-network`.
   static func readFilePath(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
   }
@@ -93,7 +94,7 @@ public enum SessionProtocol {
     public var step: String?
     /// Requests `$/progress` with this token.
     public var progressToken: JSONOpaque?
-    /// Scope, key, handle and timeout of a task. Used by tasks only.
+    /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
@@ -165,12 +166,18 @@ public enum SessionProtocol {
     public var id: String?
     /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
+    /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents.
+    public var priority: SessionProtocol.TaskPriority?
 
-    public init(scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil) {
+    public init(
+      scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil,
+      priority: SessionProtocol.TaskPriority? = nil
+    ) {
       self.scope = scope
       self.key = key
       self.id = id
       self.timeout = timeout
+      self.priority = priority
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -185,6 +192,8 @@ public enum SessionProtocol {
       self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
       let timeout = json["timeout"]
       self.timeout = try timeout.isPresent ? timeout.double("number of at least 0") { $0 >= 0 } : nil
+      let priority = json["priority"]
+      self.priority = try priority.isPresent ? SessionProtocol.TaskPriority(from: priority) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -205,8 +214,22 @@ public enum SessionProtocol {
         writer.key("timeout")
         writer.value(timeout)
       }
+      if let priority {
+        writer.key("priority")
+        priority.encode(to: &writer)
+      }
       writer.endObject()
     }
+  }
+
+  /// How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+  public enum TaskPriority: String, WireEnum {
+    /// Begins after other tasks and yields to them.
+    case background
+    /// Yields to other tasks once it takes long.
+    case utility
+    /// Somebody waits for it: begins before other tasks and yields to none.
+    case userInitiated
   }
 
   /// The author of a change.

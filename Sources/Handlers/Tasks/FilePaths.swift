@@ -11,9 +11,10 @@ package struct FilePaths: Sendable {
   package private(set) var root: String
   package let policy: FilePolicy
 
-  package init(root: String, allowedDirectories: [String]) {
+  package init(root: String, allowedDirectories: [String], allowsNetwork: Bool = false) {
     self.root = root
-    policy = FilePolicy(allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories)
+    policy = FilePolicy(
+      allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories, allowsNetwork: allowsNetwork)
   }
 
   /// `initialize.rootPath` or `rootUri`.
@@ -26,12 +27,19 @@ package struct FilePaths: Sendable {
     return result
   }
 
-  /// An absolute path for an absolute one, a `file://` URI or one relative to the root.
+  /// An absolute path for an absolute one, a `file://` URI or one relative to the root. Addresses stay what they are where
+  /// they are allowed.
   package func path(_ name: String) throws(RPCError) -> String {
     guard !name.utf8.contains(0) else {
       throw RPCError(.pathRefused, "A path cannot contain NUL.", expected: "a path without NUL")
     }
     if name.begins(with: "file:") { return try Self.path(ofURI: name) }
+    if FilePolicy.isAddress(name) {
+      if policy.allowsNetwork { return name }
+      throw RPCError(
+        .pathRefused, "\(name.prefix(200)) is refused: the server runs without --allow-network.",
+        path: String(name.prefix(200)), expected: "the path of a file")
+    }
     // What looks like a document, a connection or an address is none of this directory's files.
     let first = name.utf8.prefix { $0 != UInt8(ascii: "/") }
     if name.begins(with: "<") || name.begins(with: "{") || first.contains(UInt8(ascii: ":")) {

@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSONRPC
 
 /// What a task does, as far as it matters to how it is run.
 package enum TaskKind: Hashable, Sendable {
@@ -20,6 +21,15 @@ package enum TaskKind: Hashable, Sendable {
 
   /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
   package var readsFile: Bool { self != .saveDocument }
+
+  /// Unless the request says otherwise.
+  package var priority: WorkPriority {
+    switch self {
+    // Commands wait for it.
+    case .openDocument, .saveDocument: .userInitiated
+    case .openSource, .load, .edit: .utility
+    }
+  }
 
   package var key: TaskKey? {
     switch self {
@@ -44,4 +54,14 @@ package enum Prerequisite: Sendable {
   case load(LayerID, Plan<LayerProtocol.LoadResult>)
   /// All saves of documents under way.
   case saves
+}
+
+extension WorkPriority {
+  package init(_ priority: SessionProtocol.TaskPriority) {
+    switch priority {
+    case .background: self = .background
+    case .utility: self = .utility
+    case .userInitiated: self = .userInitiated
+    }
+  }
 }

@@ -2,13 +2,16 @@
 
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// A NIO event loop as a ``Loop``.
 final class NIOLoop: Loop {
   let eventLoop: any EventLoop
   private let parsing = NIOThreadPool(numberOfThreads: 1)
   private let saving = NIOThreadPool(numberOfThreads: 1)
-  private let work = NIOThreadPool(numberOfThreads: max(2, min(System.coreCount, 8)))
+  private let work = WorkPool()
+  /// Whether a timer lowers long work.
+  private let watchesWork = Atomic(false)
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
@@ -31,14 +34,25 @@ final class NIOLoop: Loop {
   }
 
   func offload(to lane: LoopLane, _ work: @escaping @Sendable () -> Void) {
-    let pool =
-      switch lane {
-      case .parsing: parsing
-      case .saving: saving
-      case .work: self.work
-      }
+    switch lane {
+    case .parsing: submit(work, to: parsing)
+    case .saving: submit(work, to: saving)
+    case .work(let priority):
+      self.work.submit(priority, work)
+      if !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
+    }
+  }
+
+  private func submit(_ work: @escaping @Sendable () -> Void, to pool: NIOThreadPool) {
     // Only the first start counts. Most sessions need no threads.
     pool.start()
     pool.submit { _ in work() }
+  }
+
+  private func watchWork() {
+    eventLoop.scheduleTask(in: .nanoseconds(Int64(WorkPool.lowerAfter / 2))) { [self] in
+      watchesWork.store(false, ordering: .relaxed)
+      if work.lowerLongWork(), !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
+    }
   }
 }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "d8d7568f00acbd0e"
+PROTOCOL_HASH = "1dbf0a5a29733aa1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -23,7 +23,8 @@ A string matching [A-Za-z0-9_.-]{1,64}.
 """
 
 FilePath = Union[str, os.PathLike[str]]
-"""A file: an absolute path, a `file://` URL, or relative to `rootPath`.
+"""A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
+`http://` address where the server runs with `--allow-network`.
 
 A string of 1 to 4096 characters.
 """
@@ -99,7 +100,7 @@ class Meta(TypedDict):
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token."""
     task: NotRequired[TaskOptions]
-    """Scope, key, handle and timeout of a task. Used by tasks only."""
+    """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
 
 
 ProgressToken = Any
@@ -123,6 +124,17 @@ class TaskOptions(TypedDict):
     """
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
+    priority: NotRequired[TaskPriority]
+    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."""
+
+
+TaskPriority = Literal["background", "utility", "userInitiated"]
+"""How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+
+`background`: Begins after other tasks and yields to them.
+`utility`: Yields to other tasks once it takes long.
+`userInitiated`: Somebody waits for it: begins before other tasks and yields to none.
+"""
 
 
 class OriginClient(TypedDict):

@@ -1,0 +1,69 @@
+// Threads for tasks: the urgent first, and long work yields.
+
+import Dispatch
+import Platform
+import Synchronization
+import Testing
+
+@testable import JSONRPC
+
+@Suite struct WorkPoolTests {
+  private final class Log: Sendable {
+    let entries = Mutex<[String]>([])
+    func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+  }
+
+  @Test func `when every thread is taken the most urgent work is next, then the oldest`() {
+    let pool = WorkPool()
+    let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for _ in 0..<WorkPool.threadLimit {
+      pool.submit(.utility) {
+        begun.signal()
+        go.wait()
+      }
+    }
+    for _ in 0..<WorkPool.threadLimit { begun.wait() }
+    let log = Log()
+    for (priority, name) in [
+      (WorkPriority.background, "last"), (.utility, "third"), (.utility, "fourth"), (.userInitiated, "first"),
+      (.userInitiated, "second"),
+    ] {
+      pool.submit(priority) {
+        log.add(name)
+        done.signal()
+      }
+    }
+    // One thread becomes free, and does it all.
+    go.signal()
+    for _ in 0..<5 { done.wait() }
+    #expect(log.entries.withLock(\.self) == ["first", "second", "third", "fourth", "last"])
+    for _ in 1..<WorkPool.threadLimit { go.signal() }
+  }
+
+  @Test func `work that takes long gets a lower priority, unless somebody waits for it`() {
+    let pool = WorkPool()
+    let usual = niceness()
+    let log = Log()
+    let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for priority in WorkPriority.allCases {
+      pool.submit(priority) {
+        begun.signal()
+        go.wait()
+        log.add("\(priority) \(niceness() - usual)")
+        done.signal()
+      }
+    }
+    for _ in WorkPriority.allCases { begun.wait() }
+    while pool.lowerLongWork() {}
+    for _ in WorkPriority.allCases { go.signal() }
+    for _ in WorkPriority.allCases { done.wait() }
+    #expect(log.entries.withLock { $0.sorted() } == ["background 10", "userInitiated 0", "utility 5"])
+    // New threads are as before.
+    pool.submit(.utility) {
+      log.add("\(niceness() - usual)")
+      done.signal()
+    }
+    done.wait()
+    #expect(log.entries.withLock(\.last) == "0")
+  }
+}
