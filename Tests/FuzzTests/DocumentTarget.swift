@@ -72,7 +72,7 @@ private struct Folder {
 
   func save(_ world: World) throws -> [UInt8] {
     let file = "\(path)/a.json"
-    try DocumentWriter.write(world, to: file, worker)
+    _ = try DocumentWriter.write(world, to: file, worker)
     let descriptor = Platform.open(file, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     let size = Int(lseek(descriptor, 0, SEEK_END))

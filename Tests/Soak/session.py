@@ -94,6 +94,8 @@ class Session:
         is_slow = rng.random() < 0.15
         wire.read_slowly(is_slow)
         for _ in range(rng.choice([5, 20, 60, 150])):
+            if is_slow and rng.random() < 0.2:
+                self.flood()
             kind = rng.random()
             if kind < 0.03:
                 method, params = self.generator.request(self.generator.methods)
@@ -119,6 +121,13 @@ class Session:
                 wire.pump()
         wire.read_slowly(False)
 
+    def flood(self) -> None:
+        """Changes that are more than the pipe holds, taken back: whoever observes them without reading is resynchronized."""
+        overlay = self.generator.id("overlay")
+        column = {"type": "float64", "data": "AAAAAAAA8D8AAAAAAAAAQAAAAAAAAAhA" * 1000}
+        self.wire.send("overlay/addColumns", {"overlay": overlay, "x": column, "y": column})
+        self.wire.send("overlay/removeGraphics", {"overlay": overlay, "all": True})
+
     def settle(self) -> None:
         """Waits until everything is answered, nothing moves and nobody edits."""
         wire = self.wire
@@ -128,11 +137,11 @@ class Session:
             wire.notify("$/cancelRequest", {"id": json.loads(id)})
         while wire.pending:
             wire.pump(until=next(iter(wire.pending)))
+        # What cancelled requests leave to be done is done, and what a damaged one may have started.
+        while any(wire.result("session/status", {})["tasks"][kind] for kind in ("running", "working")):
+            time.sleep(0.01)
         wire.call("edit/end", {})
         wire.result("clock/set", {"mode": "manual"})
-        # What the cancelled ones leave to be done is done.
-        while wire.result("session/status", {})["tasks"]["working"]:
-            time.sleep(0.01)
         self.look()
         if len(readers := wire.readers()) > _READERS:
             raise Broken(f"{len(readers)} readers live")

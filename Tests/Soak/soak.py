@@ -74,7 +74,7 @@ def play(seed: str, folder: Path, definition: dict[str, Any], options: argparse.
     rng = random.Random(seed)
     shutil.rmtree(folder, ignore_errors=True)
     work = prepare(folder)
-    command = [options.server, "--trace-file", str(folder / "trace.jsonl"), "--allow-dir", str(work)]
+    command = [str(Path(options.server).resolve()), "--trace-file", str(folder / "trace.jsonl"), "--allow-dir", str(work)]
     wire = Wire(command, work, rng.choice(["lines", "headers"]))
     try:
         Session(definition, wire, work, rng).run(options.bursts)
