@@ -16,6 +16,16 @@ extension Client {
     return lifecycle
   }
 
+  /// Of members that have no effect on the session, too.
+  private static func checkTypes(_ params: JSONValue) throws(JSONError) {
+    if params["processId"].isPresent { _ = try params["processId"].integer() }
+    if params["strict"].isPresent { _ = try params["strict"].bool() }
+    let info = params["clientInfo"]
+    guard info.isPresent else { return }
+    _ = try info["name"].string()
+    if info["version"].isPresent { _ = try info["version"].string() }
+  }
+
   private func initialize(_ call: Call) throws -> any JSONEncodable {
     // Clients of other protocols add members of their own: only known ones are read, whatever `strict` says.
     let params = call.params
@@ -28,10 +38,12 @@ extension Client {
         ).with("supported", [WireProtocol.version])
       }
     }
+    try Self.checkTypes(params)
     isStrict = params["strict"].isTrue
-    for root in [params["rootUri"], params["rootPath"]] where root.isPresent {
-      try files.setRoot(try root.string())
-      break
+    if params["rootUri"].isPresent {
+      files.setRoot(uri: try params["rootUri"].string())
+    } else if params["rootPath"].isPresent {
+      try files.setRoot(try params["rootPath"].string())
     }
     let limits = host.configuration.limits
     return SessionProtocol.Initialize.Result(

@@ -38,7 +38,16 @@ public final class JSONDocument: @unchecked Sendable {
   ///
   /// - Parameter maximum: the largest number of values.
   /// - Complexity: O(n); the tree takes about ten times the memory of the text.
-  public init(_ text: UnsafeRawBufferPointer, maximum: Int = maximumValues) throws(JSONSyntaxError) {
+  public convenience init(_ text: UnsafeRawBufferPointer, maximum: Int = maximumValues) throws(JSONSyntaxError) {
+    try self.init(text, maximum: maximum, flags: JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY)
+  }
+
+  /// A text with names that occur twice.
+  convenience init(refused text: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
+    try self.init(text, maximum: Self.maximumValues, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
+  }
+
+  private init(_ text: UnsafeRawBufferPointer, maximum: Int, flags: Int32) throws(JSONSyntaxError) {
     // A value takes at least two bytes, so only long texts can have too many.
     if text.count > 2 * maximum, Self.countValues(text) > maximum {
       throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(maximum) values", offset: 0)
@@ -53,10 +62,10 @@ public final class JSONDocument: @unchecked Sendable {
     var error = json_error_t()
     var rewritten: LargeIntegers?
     let root = arena.withAllocation { () -> UnsafeMutablePointer<json_t>? in
-      if let root = Self.load(text, &error) { return root }
+      if let root = Self.load(text, flags, &error) { return root }
       guard error.code == json_error_numeric_overflow else { return nil }
       rewritten = LargeIntegers(in: text)
-      return rewritten?.text.withUnsafeBytes { Self.load($0, &error) }
+      return rewritten?.text.withUnsafeBytes { Self.load($0, flags, &error) }
     }
     guard let root else {
       let offset = Int(error.position)
@@ -67,9 +76,8 @@ public final class JSONDocument: @unchecked Sendable {
   }
 
   private static func load(
-    _ text: UnsafeRawBufferPointer, _ error: inout json_error_t
+    _ text: UnsafeRawBufferPointer, _ flags: Int32, _ error: inout json_error_t
   ) -> UnsafeMutablePointer<json_t>? {
-    let flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY
     let empty: StaticString = ""
     let bytes = text.baseAddress ?? UnsafeRawPointer(empty.utf8Start)
     return json_loadb(bytes.assumingMemoryBound(to: CChar.self), text.count, Int(flags), &error)

@@ -39,6 +39,9 @@ struct Framer {
   private var skip = 0
   private var skipsLine = false
 
+  /// Some programs write it at the start of their output.
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
   init(messageBytes: Int, headerBytes: Int) {
     self.messageBytes = messageBytes
     self.headerBytes = headerBytes
@@ -78,6 +81,14 @@ struct Framer {
       if !inHeaders && scanned == 0 {
         while position < bytes.count, isWhite(bytes[position]) { position += 1 }
         guard position < bytes.count else { return .needsMore }
+        if framing == nil, bytes[position] == Self.byteOrderMark[0] {
+          let start = bytes[position...].prefix(Self.byteOrderMark.count)
+          if start.elementsEqual(Self.byteOrderMark) {
+            position += start.count
+            continue
+          }
+          if start.elementsEqual(Self.byteOrderMark.prefix(start.count)) { return .needsMore }
+        }
         if let lost = begin(with: bytes[position]) { return .lost(lost) }
       }
       if framing == .lines { return nextLine(in: bytes, at: &position) }

@@ -37,7 +37,7 @@ public struct Router {
   public init() {
     add("initialize", .builtIn(.initialize))
     add("initialized", .builtIn(.initialized))
-    add("shutdown", .builtIn(.shutdown))
+    add("shutdown", .builtIn(.shutdown), requiresInitialized: true)
     add("exit", .builtIn(.exit))
     add(Self.cancelRequest, .builtIn(.cancelRequest))
     add("$/setTrace", .builtIn(.setTrace))

@@ -84,19 +84,21 @@ extension Session {
 
   private static func parse(
     _ text: UnsafeRawBufferPointer, _ maximum: Int
-  ) -> Result<JSONDocument, JSONSyntaxError> {
-    Result { () throws(JSONSyntaxError) in try JSONDocument(text, maximum: maximum) }
+  ) -> Result<JSONDocument, UnreadableText> {
+    do { return .success(try JSONDocument(text, maximum: maximum)) } catch {
+      return .failure(UnreadableText(error, text))
+    }
   }
 
   private func take(
-    _ text: UnsafeRawBufferPointer, _ parsed: Result<JSONDocument, JSONSyntaxError>, at position: Int
+    _ text: UnsafeRawBufferPointer, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
   ) {
     counters.received += 1
     recordArrival(text, at: position)
     isHandling = true
     switch parsed {
     case .success(let document): handle(document, at: position)
-    case .failure(let error): write(error: .parse(error, limits: limits), id: nil, batch: nil)
+    case .failure(let unreadable): refuse(unreadable)
     }
     isHandling = false
     if let cancelScan, cancelScan.isBehind(position) { self.cancelScan = nil }
@@ -119,7 +121,7 @@ extension Session {
   }
 
   private func parsedAside(
-    _ text: [UInt8], _ range: Range<Int>, _ parsed: Result<JSONDocument, JSONSyntaxError>, at position: Int
+    _ text: [UInt8], _ range: Range<Int>, _ parsed: Result<JSONDocument, UnreadableText>, at position: Int
   ) {
     guard ending == nil else { return }
     turn {

@@ -25,7 +25,7 @@ extension Session {
     cancelAll()
     lifecycle.shutdown()
     cancelAll()
-    write(result: JSONDocument.emptyObject.unownedRoot, id: id, batch: batch)
+    write(result: JSONOpaque.written { $0.null() }, id: id, batch: batch)
   }
 
   /// Runs a built-in notification.

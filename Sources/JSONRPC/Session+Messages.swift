@@ -119,7 +119,8 @@ extension Session {
   private func usableID(_ given: JSONValue, _ batch: Batch?) -> RequestID? {
     guard let id = RequestID(given) else {
       batch?.remaining += 1
-      write(error: .offendingID(given, "An id is a string or an integer."), id: nil, batch: batch)
+      let error = RPCError.offendingID(given, "An id is a string or an integer.")
+      write(error: error, id: RequestID(refused: given), batch: batch)
       return nil
     }
     if inFlight[id] != nil || batchIDs.contains(id) {
@@ -139,6 +140,17 @@ extension Session {
     }
     batch?.remaining += 1
     write(error: error, id: id, batch: batch)
+  }
+
+  /// Answers a text that is refused: whoever sent it waits for an answer under its id.
+  func refuse(_ unreadable: UnreadableText) {
+    let error = RPCError.parse(unreadable.error, limits: limits)
+    let ids = unreadable.ids.filter { inFlight[$0] == nil && !batchIDs.contains($0) }
+    guard unreadable.isBatch, !ids.isEmpty else { return write(error: error, id: ids.first, batch: nil) }
+    let batch = Batch()
+    batch.remaining += ids.count
+    for id in ids { write(error: error, id: id, batch: batch) }
+    finish(batch)
   }
 
   // MARK: - Requests
@@ -243,8 +255,30 @@ extension Session {
     do {
       if case .later = try handler(call) {} else { takeDeferred()?.fail(.cancelled) }
     } catch {
-      logger.info("a notification failed: \(failure(error, call).message)", metadata: ["method": "\(route.name)"])
+      // There is no answer to say it in.
+      logMessage(.error, "\(route.name): \(failure(error, call).message)")
     }
     deferred = nil
+  }
+}
+
+/// A text that is no document, and the ids of the requests in it where it is JSON by RFC 8259.
+struct UnreadableText: Error {
+  let error: JSONSyntaxError
+  private(set) var ids: [RequestID] = []
+  private(set) var isBatch = false
+
+  init(_ error: JSONSyntaxError, _ text: UnsafeRawBufferPointer) {
+    self.error = error
+    guard error.kind == .malformed || error.kind == .duplicateKey, let document = JSONDocument.standIn(for: text) else {
+      return
+    }
+    document.read { root in
+      isBatch = root.kind == .array
+      for index in 0..<(isBatch ? root.count : 1) {
+        let entry = isBatch ? root[index] : root
+        if entry["method"].kind == .string, let id = RequestID(refused: entry["id"]) { ids.append(id) }
+      }
+    }
   }
 }

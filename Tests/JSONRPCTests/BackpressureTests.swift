@@ -24,7 +24,7 @@ import Testing
     let lines = harness.takeLines()
     #expect(lines.count == 8)
     #expect(Failure(lines[6]) == Failure("7", -31001, "serverBusy"))
-    #expect(lines[7] == result("8"))
+    #expect(lines[7] == result("8", "null"))
     #expect(harness.session.unread == 0)
   }
 

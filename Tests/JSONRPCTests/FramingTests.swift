@@ -48,7 +48,7 @@ import Testing
     #expect(harness.session.ending?.code == 2)
   }
 
-  @Test(arguments: ["5", "\u{FEFF}{}", "\"a\"", "<?xml", "\u{0}"])
+  @Test(arguments: ["5", "\u{FEFE}{}", "\"a\"", "<?xml", "\u{0}"])
   func `a first byte that begins neither framing is answered with -32700 and exit code 2`(start: String) {
     let harness = Harness(initialized: false)
     let lines = harness.lines(start)

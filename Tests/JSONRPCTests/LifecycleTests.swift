@@ -32,12 +32,25 @@ import Testing
     _ = harness.lines(request("1", "wait"), request("2", "wait"))
     let lines = harness.answer("3", "shutdown")
     #expect(lines.map { Failure($0) } == [Failure("1", -32800, "cancelled"), Failure("2", -32800, "cancelled"), nil])
-    #expect(lines.last == result("3"))
+    #expect(lines.last == result("3", "null"))
     #expect(harness.answer("4", "echo").map { Failure($0) } == [Failure("4", -32600, "shutDown")])
     #expect(harness.answer("5", "shutdown").map { Failure($0) } == [Failure("5", -32600, "shutDown")])
     #expect(harness.session.ending == nil)
     #expect(harness.lines(#"{"jsonrpc":"2.0","method":"exit"}"#) == [])
     #expect(harness.session.ending?.code == 0)
+  }
+
+  @Test func `shutdown before initialize is refused`() {
+    let harness = Harness(initialized: false)
+    #expect(harness.answer("1", "shutdown").map { Failure($0) } == [Failure("1", -32002, "notInitialized")])
+  }
+
+  @Test func `a notification that fails is reported`() {
+    let harness = Harness()
+    let lines = harness.lines(#"{"jsonrpc":"2.0","method":"number","params":{"point":{"x":"east"}}}"#)
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(#""method":"$/logMessage""#) == true)
+    #expect(lines.first?.contains("number: ") == true && lines.first?.contains(#""level":"error""#) == true)
   }
 
   @Test(arguments: [true, false])

@@ -7,8 +7,9 @@ import Testing
 @Suite struct MessageTests {
   @Test(arguments: [
     ("{oops", "parseError"), ("", ""), (#"{"a":1,"a":2}"#, "duplicateKey"),
-    (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\ud800"}}"#, "parseError"),
-    (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a\u0000":1}}"#, "parseError"),
+    (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":1,}}"#, "parseError"),
+    (#"{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\ud800"}"#, "parseError"),
+    (#"{"jsonrpc":"2.0","method":"echo","params":{"a":"\ud800"}}"#, "parseError"),
     (String(repeating: "[", count: 5000), "tooDeep"),
   ])
   func `malformed JSON is answered once with a null id, and the session continues`(text: String, kind: String) {
@@ -16,6 +17,25 @@ import Testing
     var lines = harness.lines(text, request("7", "echo"))
     #expect(lines.removeLast() == result("7"))
     #expect(lines.map { Failure($0) } == (kind.isEmpty ? [] : [Failure("null", -32700, kind)]))
+  }
+
+  /// RFC 8259 allows it all, and whoever sent it waits for an answer.
+  @Test(arguments: [
+    (#"{"a":"\ud83d"}"#, "parseError"), (#"{"a":"\\\udc00\ud83d\ude00"}"#, "parseError"),
+    (#"{"a":1e400}"#, "parseError"),
+    (#"[-12.5E+999,1e5,"1e999"]"#, "parseError"), (#"{"a\u0000":1}"#, "parseError"),
+    (#"{"a":1,"a":2}"#, "duplicateKey"),
+  ])
+  func `JSON that is refused is refused under its own id`(params: String, kind: String) {
+    let harness = Harness()
+    #expect(harness.answer("7", "echo", params).map { Failure($0) } == [Failure("7", -32700, kind)])
+    #expect(harness.answer("\"x\"", "echo", params).map { Failure($0) } == [Failure("\"x\"", -32700, kind)])
+    let batch = harness.lines("[\(request("8", "echo", params)),\(request("9", "echo"))]")
+    #expect(batch.count == 1 && batch.first?.hasPrefix("[") == true)
+    #expect(["8", "9"].allSatisfy { batch.first?.contains(#""id":\#($0),"error""#) == true })
+    // The answer would be taken for that of the request in flight.
+    _ = harness.answer("10", "wait")
+    #expect(harness.answer("10", "echo", params).map { Failure($0) } == [Failure("null", -32700, kind)])
   }
 
   @Test func `bytes that are not UTF-8 are answered with a null id`() {
@@ -34,11 +54,13 @@ import Testing
     #expect(back.read { answer in sent.read { answer["id"].isEqual(to: $0) && answer["id"].kind == $0.kind } })
   }
 
-  @Test(arguments: ["null", "1.5", "1.0", "true", "{}", "[1]"])
-  func `an invalid id is refused with a null id and returned in data`(id: String) {
+  @Test(arguments: [
+    ("null", "null"), ("1.5", "1.5"), ("1.0", "1.0"), ("true", "null"), ("{}", "null"), ("[1]", "null"),
+  ])
+  func `an invalid id is refused, as a number under itself, and returned in data`(id: String, answered: String) {
     let harness = Harness()
     let lines = harness.answer(id, "echo")
-    #expect(lines.map { Failure($0) } == [Failure("null", -32600, "invalidRequest")])
+    #expect(lines.map { Failure($0) } == [Failure(answered, -32600, "invalidRequest")])
     #expect(lines.first?.contains(#""offendingId":\#(id)"#) == true)
   }
 

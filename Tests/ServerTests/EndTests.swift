@@ -9,7 +9,7 @@ import Testing
   @Test func `exit after shutdown is 0, and without it 1`() throws {
     let polite = try ServerProcess.started()
     try polite.send(request("1", "shutdown") + "\n" + request("2", "session/echo") + "\n" + exitMessage + "\n")
-    #expect(try polite.line() == echoed("1"))
+    #expect(try polite.line() == echoed("1", "null"))
     #expect(failure(try polite.line()) == "2 -32600 shutDown")
     #expect(try polite.waitForExit() == .code(0))
     let rude = try ServerProcess.started()
@@ -106,12 +106,21 @@ import Testing
     #expect(try server.waitForExit() == .code(1))
   }
 
-  @Test func `an unknown client process id is ignored`() throws {
+  @Test func `a client's process that is gone already ends the server`() throws {
     let server = try ServerProcess()
-    try server.send(
-      request("0", "initialize", #"{"processId":2147483000}"#) + "\n" + request("1", "session/echo") + "\n")
-    _ = try server.line()
-    #expect(try server.line() == echoed("1"))
+    try server.send(request("0", "initialize", #"{"processId":2147483000}"#) + "\n")
+    #expect(try server.waitForExit() == .code(1))
+  }
+
+  @Test func `a byte order mark before the first message is skipped`() throws {
+    for withHeader in [false, true] {
+      let server = try ServerProcess()
+      // Byte by byte: the mark may arrive in parts.
+      try server.send([0xEF, 0xBB, 0xBF] + Array((withHeader ? framed(initialize) : initialize + "\n").utf8), piece: 1)
+      if withHeader { _ = try server.message() } else { _ = try server.line() }
+      server.closeInput()
+      #expect(try server.waitForExit() == .code(0))
+    }
   }
 
   @Test func `an idle server uses no processor time`() throws {

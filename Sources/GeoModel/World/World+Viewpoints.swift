@@ -5,9 +5,12 @@ import Geometry
 extension World {
   // MARK: Viewpoints
 
-  /// Sets the viewpoint at once. Ends an animation and auto-pan.
+  /// Sets the viewpoint at once. Ends an animation and auto-pan, unless the view has that viewpoint.
   public mutating func setViewpoint(of id: ViewID, to target: ViewpointTarget) throws(ModelError) {
-    let (camera, viewpoint) = try resolve(target, in: try views.require(id))
+    let view = try views.require(id)
+    let (camera, viewpoint) = try resolve(target, in: view)
+    // Clients echo what they observe, which ends neither a flight nor a location display.
+    guard camera != view.camera || viewpoint != view.viewpoint else { return }
     interruptAnimation(of: id)
     setLocationDisplay(of: id) { $0.autoPanMode = .off }
     setCamera(of: id, camera, viewpoint, by: origin)

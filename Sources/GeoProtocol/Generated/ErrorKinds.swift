@@ -207,7 +207,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .internalError: -32603
     case .notInitialized: -32002
     case .cancelled: -32800
-    case .timedOut: -32800
+    case .timedOut: -31003
     case .contentModified: -32801
     case .superseded: -32802
     case .versionMismatch: -31000

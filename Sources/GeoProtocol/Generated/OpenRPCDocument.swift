@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1dbf0a5a29733aa1"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f8d5be209f7e2643"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -22,8 +22,8 @@ public enum OpenRPCDocument {
 {"name":"clientInfo","value":{"name":"notebook"}},\#
 {"name":"protocolVersions","value":["0.2"]}],"result":{"name":"result","value":{"protocolVersion":"0.2","serverInfo":{"name":"geomodel-server","version":"0.2.0"},\#
 "capabilities":{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
-{"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{"type":"object","properties":{}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+{"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionEchoResult","schema":{"type":"object","properties":{"value":{"description":"The same value. (All other members are returned, too.)"}}}},\#
 "examples":[{"name":"example","params":[{"name":"value","value":[1,"two",null]}],"result":{"name":"result","value":{"value":[1,"two",null]}}}],"x-shape":"query","x-since":"0.1.0"},\#
@@ -1325,7 +1325,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":3,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/setViewpoint","summary":"Sets the viewpoint at once.","description":"Sets the viewpoint at once. Ends an animation and auto-pan.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/setViewpoint","summary":"Sets the viewpoint at once.","description":"Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already changes nothing, so a client may echo what it observes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The target.","required":true,"schema":{"$ref":"#/components/schemas/ViewpointTarget"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewSetViewpointResult","schema":{"type":"object","required":["revision","viewpoint"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint after this."}}}},\#
@@ -2164,7 +2164,7 @@ public enum OpenRPCDocument {
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"Its layers."},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
-"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, GDAL's warnings; absent without any, at most 20."}},\#
+"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without any, at most 20."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}],"x-since":"0.1.0","x-domain":"source"},\#
@@ -2510,7 +2510,7 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 "cancelled":{"code":-32800,"message":"The client cancelled the request, the object it belongs to was closed, or the session ended.","data":{"kind":"cancelled"},\#
 "x-since":"0.1.0"},\#
-"timedOut":{"code":-32800,"message":"The task took longer than `meta.task.timeout`.","data":{"kind":"timedOut"},\#
+"timedOut":{"code":-31003,"message":"The task took longer than `meta.task.timeout`.","data":{"kind":"timedOut"},\#
 "x-since":"0.1.0"},\#
 "contentModified":{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified","revision":4},\#
 "x-data":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","description":"The revision of its last change."}}},\#

@@ -844,7 +844,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// Ends all subscriptions and tasks; only `exit` may follow.
+  /// Ends all subscriptions and tasks; only `exit` may follow. Answers null.
   public enum Shutdown {
     public static let name: StaticString = "shutdown"
 
@@ -856,14 +856,7 @@ public enum SessionProtocol {
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      public init() {}
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.endObject()
-      }
-    }
+    public typealias Result = JSONOpaque
   }
 
   /// Returns its params unchanged, for tests of a transport.

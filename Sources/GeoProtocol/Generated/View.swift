@@ -813,7 +813,8 @@ public enum ViewProtocol {
     }
   }
 
-  /// Sets the viewpoint at once. Ends an animation and auto-pan.
+  /// Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already changes
+  /// nothing, so a client may echo what it observes.
   public enum SetViewpoint {
     public static let name: StaticString = "view/setViewpoint"
     public static let params = [

@@ -85,7 +85,20 @@ package enum SourceService: SourceHandlers {
       throw ReadError.openFailed(driver: FeatureDriver.geoJSON.rawValue, path: path, reason: "it is not GeoJSON")
     }
     let layers = description.layers.map { layer($0, of: origin) }
-    return (isInline ? "inline" : description.driver.rawValue, layers, description.warnings)
+    let warnings = description.warnings + description.layers.compactMap { warning(of: $0, of: origin) }
+    return (isInline ? "inline" : description.driver.rawValue, layers, warnings)
+  }
+
+  /// What a client has to know of a layer's spatial reference: that it was assumed, or is another than the one given.
+  private static func warning(of layer: LayerDescription, of origin: SourceOrigin) -> String? {
+    guard layer.geometryType != nil, case .file(_, _, _, _, let given) = origin else { return nil }
+    switch (layer.spatialReference, given) {
+    case (let stated?, let given?) where stated != given:
+      return "The layer \(layer.name) is in \(stated.definition) by the file; \(given.definition) is ignored."
+    case (nil, nil):
+      return "The file does not state the spatial reference of the layer \(layer.name); EPSG:4326 is assumed."
+    default: return nil
+    }
   }
 
   package static func layer(_ layer: LayerDescription, of origin: SourceOrigin) -> SourceLayer {

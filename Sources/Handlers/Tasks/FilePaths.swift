@@ -7,8 +7,8 @@ import JSONRPC
 import StateTree
 
 package struct FilePaths: Sendable {
-  /// Where relative paths start.
-  package private(set) var root: String
+  /// Where relative paths start; nil where the client works in what is no folder of this machine.
+  package private(set) var root: String?
   package let policy: FilePolicy
 
   package init(root: String, allowedDirectories: [String], allowsNetwork: Bool = false) {
@@ -17,8 +17,11 @@ package struct FilePaths: Sendable {
       allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories, allowsNetwork: allowsNetwork)
   }
 
-  /// `initialize.rootPath` or `rootUri`.
+  /// `initialize.rootPath`.
   package mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
+
+  /// `initialize.rootUri`, which editors also give for folders that are elsewhere. Relative paths are then refused one by one.
+  package mutating func setRoot(uri: String) { root = try? path(uri) }
 
   /// The same rules, with relative paths starting elsewhere.
   package func rooted(at folder: String) -> FilePaths {
@@ -47,7 +50,13 @@ package struct FilePaths: Sendable {
         .pathRefused, "\(name.prefix(200)) is no path of a file.", path: String(name.prefix(200)),
         expected: "an absolute path, a file:// URI or a path relative to rootPath")
     }
-    return name.begins(with: "/") ? name : root + (root.utf8.last == UInt8(ascii: "/") ? "" : "/") + name
+    if name.begins(with: "/") { return name }
+    guard let root else {
+      throw RPCError(
+        .pathRefused, "\(name.prefix(200)) is relative, and rootUri is no folder of this machine.",
+        path: String(name.prefix(200)), expected: "an absolute path")
+    }
+    return root + (root.utf8.last == UInt8(ascii: "/") ? "" : "/") + name
   }
 
   /// The path of `file:///a%20b` or `file://localhost/a` (RFC 8089).

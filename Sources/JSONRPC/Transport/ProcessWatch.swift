@@ -2,9 +2,10 @@
 
 import Platform
 
-/// Calls `died` on its own thread when the process ends. Does nothing if there is no such process.
+/// Calls `died` on its own thread when the process ends, at once if there is none of that number.
 func watchProcess(_ process: pid_t, died: @escaping @Sendable () -> Void) {
-  guard process > 0, process != getpid(), isAlive(process) else { return }
+  guard process > 0, process != getpid() else { return }
+  guard isAlive(process) else { return died() }
   // A pidfd is safe against reuse of process ids. (glibc 2.36 and later; otherwise the process is polled.)
   typealias Open = @convention(c) (pid_t, CUnsignedInt) -> CInt
   let descriptor = dlsym(nil, "pidfd_open").map { unsafeBitCast($0, to: Open.self)(process, 0) } ?? -1

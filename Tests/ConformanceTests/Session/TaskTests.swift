@@ -264,7 +264,7 @@ struct TaskTests {
     #expect(try server.takeMessages().isEmpty)
     server.loop.advance(by: 2_000_000)
     let error = try #require(try server.response(to: id)?["error"])
-    #expect(error["code"] == -32800)
+    #expect(error["code"] == -31003)
     #expect(error["data"]?["kind"] == "timedOut")
     server.loop.runOffloaded()
     #expect(try server.response(to: patient)?["result"] != nil)

@@ -144,7 +144,7 @@ class TimedOutError(GeoModelError):
     """The task took longer than `meta.task.timeout`."""
 
     kind = "timedOut"
-    code = -32800
+    code = -31003
 
 
 class ContentModifiedError(GeoModelError):

@@ -4921,7 +4921,8 @@ class ViewMethods(AsyncCaller):
         viewpoint: t.ViewpointTarget,
         meta: t.Meta | None = None,
     ) -> t.ViewSetViewpointResult:
-        """Sets the viewpoint at once. Ends an animation and auto-pan.
+        """Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already
+        changes nothing, so a client may echo what it observes.
 
         Args:
             view: The view.

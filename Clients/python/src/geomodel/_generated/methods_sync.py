@@ -4876,7 +4876,8 @@ class ViewMethods(SyncCaller):
         viewpoint: t.ViewpointTarget,
         meta: t.Meta | None = None,
     ) -> t.ViewSetViewpointResult:
-        """Sets the viewpoint at once. Ends an animation and auto-pan.
+        """Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already
+        changes nothing, so a client may echo what it observes.
 
         Args:
             view: The view.

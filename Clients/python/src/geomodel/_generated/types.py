@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "1dbf0a5a29733aa1"
+PROTOCOL_HASH = "f8d5be209f7e2643"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -2277,7 +2277,8 @@ class Source(TypedDict):
     """Its layers."""
     warnings: NotRequired[list[str]]
     """What was not read, or not as it stands in the file: files beside it that were left out, columns that
-    were cut, GDAL's warnings; absent without any, at most 20.
+    were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without
+    any, at most 20.
     """
 
 

@@ -1,0 +1,75 @@
+// JSON that RFC 8259 allows and this parser refuses: read as far as it takes to tell its sender.
+
+import CJansson
+
+extension JSONDocument {
+  /// The document of a text that was refused, with harmless values in place of what cannot be held: lone surrogates, NUL in
+  /// names, numbers beyond a double; of members with one name the last. Nil for what is no JSON. To be used for nothing but
+  /// an error's address.
+  ///
+  /// - Complexity: O(n).
+  public static func standIn(for text: UnsafeRawBufferPointer) -> JSONDocument? {
+    let harmless = HarmlessText(text).bytes
+    return harmless.withUnsafeBytes { try? JSONDocument(refused: $0) }
+  }
+}
+
+/// A copy of a text in which escapes and numbers that the parser refuses are others of the same length.
+private struct HarmlessText {
+  private(set) var bytes: [UInt8]
+  private var index = 0
+
+  init(_ text: UnsafeRawBufferPointer) {
+    bytes = Array(text)
+    var inString = false
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\\") where inString: escape()
+      case UInt8(ascii: "\""):
+        inString.toggle()
+        index += 1
+      case UInt8(ascii: "-") where !inString, UInt8(ascii: "0")...UInt8(ascii: "9") where !inString: number()
+      default: index += 1
+      }
+    }
+  }
+
+  /// The value of `\uXXXX` at an index; nil if something else is there.
+  private func unit(at index: Int) -> UInt16? {
+    guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
+      return nil
+    }
+    let digits = bytes[index + 2..<index + 6]
+    return digits.allSatisfy { UnicodeScalar($0).properties.isASCIIHexDigit }
+      ? UInt16(String(decoding: digits, as: UTF8.self), radix: 16) : nil
+  }
+
+  private mutating func escape() {
+    guard let first = unit(at: index) else {
+      index += 2
+      return
+    }
+    if 0xD800...0xDBFF ~= first, let second = unit(at: index + 6), 0xDC00...0xDFFF ~= second {
+      index += 12
+      return
+    }
+    if 0xD800...0xDFFF ~= first || first == 0 {
+      bytes.replaceSubrange(index + 2..<index + 6, with: "FFFD".utf8)
+    }
+    index += 6
+  }
+
+  private mutating func number() {
+    let start = index
+    while index < bytes.count, "0123456789-+.eE".utf8.contains(bytes[index]) { index += 1 }
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    guard let exponent = text.utf8.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }), let value = Double(text),
+      value.isInfinite
+    else { return }
+    // 1e400 becomes 1e000.
+    for (offset, byte) in text.utf8.enumerated()
+    where offset > text.utf8.distance(from: text.utf8.startIndex, to: exponent) && byte != UInt8(ascii: "+") {
+      bytes[start + offset] = UInt8(ascii: "0")
+    }
+  }
+}
