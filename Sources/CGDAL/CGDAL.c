@@ -34,6 +34,12 @@ static int (*arrow_stream)(OGRLayerH, struct ArrowArrayStream *, char **);
 static int loaded;
 static char failure[512];
 
+// All that is ever read: what is not registered reads nothing, by whatever name or side file it is asked. Not every build has LIBKML.
+static const char *const drivers[] = {
+    "RegisterOGRGeoJSON", "RegisterOGRGeoPackage", "RegisterOGRShape", "RegisterOGRCSV", "RegisterOGRGPX",
+    "RegisterOGRLIBKML", "RegisterOGRKML", "RegisterOGRFlatGeobuf", "GDALRegister_GTiff", "GDALRegister_AAIGrid",
+    "GDALRegister_SRTMHGT", "GDALRegister_DTED", "GDALRegister_HFA"};
+
 static void load(void) {
   void *library = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
@@ -56,7 +62,10 @@ static void load(void) {
 #undef CGDAL_FIND
   // Declared as a C++ bool, of which only the low byte counts.
   arrow_stream = (__typeof__(arrow_stream))dlsym(library, "OGR_L_GetArrowStream");
-  functions.GDALAllRegister();
+  for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+    void (*add)(void) = (void (*)(void))dlsym(library, drivers[i]);
+    if (add) add();
+  }
   functions.OSRSetPROJEnableNetwork(0);
   loaded = 1;
 }

@@ -9,34 +9,39 @@ import JSONRPC
 import Platform
 import Reading
 
-enum DocumentFile {
-  /// The largest document, in bytes.
-  private static let maxBytes = 1 << 30
-  private static let maximumValues = 100_000_000
+/// What a document was found to be.
+struct OpenedDocument: Sendable {
+  let world: World
+  let unknown: UnknownMembers
+  let problems: DocumentProblems
+}
 
-  /// Reads a document into a new world.
+enum DocumentFile {
+  /// Reads a document into a new world. What is not valid in it is left out.
   ///
   /// - Parameters:
   ///   - path: absolute.
   ///   - empty: an empty world.
   static func read(
     _ path: String, into empty: World, _ worker: Worker
-  ) throws -> (world: World, unknown: UnknownMembers) {
+  ) throws -> OpenedDocument {
     let real: String
     do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error) }
     let document: JSONDocument
-    let bytes = try text(real, path)
-    do { document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: maximumValues) } } catch let error
+    let bytes = try text(real, path, worker.documentLimits.bytes)
+    do {
+      document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: worker.documentLimits.values) }
+    } catch let error
       as JSONSyntaxError
     { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }
     var reader = DocumentReader(
       file: path, folder: DocumentFolder(of: real), document.unownedRoot, into: empty, worker)
     try reader.read()
-    return (reader.world, reader.unknown)
+    return OpenedDocument(world: reader.world, unknown: reader.unknown, problems: reader.problems)
   }
 
-  private static func text(_ real: String, _ path: String) throws -> [UInt8] {
+  private static func text(_ real: String, _ path: String, _ maxBytes: Int) throws -> [UInt8] {
     func failure() -> RPCError { RPCError(FileRefusal.notReadable(path: path, reason: errorText())) }
     let descriptor = open(real, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }

@@ -10,60 +10,85 @@ import Reading
 import WireCoding
 
 extension DocumentReader {
-  mutating func read(_ saved: DocumentProtocol.SavedMap, _ json: JSONValue) throws {
-    try make(json, "map") { world in
+  /// The lists of layers of a map or a scene, which are read by themselves.
+  private static let layerLists: [(name: String, role: LayerProtocol.LayerRole?)] = [
+    ("operationalLayers", .operational), ("baseLayers", .base), ("referenceLayers", .reference), ("tables", nil),
+  ]
+
+  mutating func readMap(_ item: DocumentItem) throws {
+    let id = try restore(item, "map", without: Set(Self.layerLists.map(\.name))) { world, json in
+      let saved = try DocumentProtocol.SavedMap(from: json)
       _ = try MapService.create(
         .init(id: saved.map, title: saved.title, spatialReference: saved.spatialReference), in: &world)
       try world.updateContent(
         of: .map(ID(saved.map)), try Self.settings(try MapProtocol.Update.Params(from: json).members))
+      return MapID(saved.map)
     }
-    try readLayers(
-      of: .map(ID(saved.map)), json, saved.operationalLayers, saved.baseLayers, saved.referenceLayers, saved.tables)
+    guard let id else { return }
+    objects[ObjectReference(.maps, id.rawValue)] = item.json
+    try readLayers(of: .map(id), item)
   }
 
-  private mutating func readLayers(
-    of content: ViewContent, _ json: JSONValue, _ lists: [DocumentProtocol.SavedLayer]...
-  ) throws {
-    let names: [(StaticString, LayerProtocol.LayerRole?)] = [
-      ("operationalLayers", .operational), ("baseLayers", .base), ("referenceLayers", .reference), ("tables", nil),
-    ]
-    for ((name, role), layers) in zip(names, lists) {
-      for (index, layer) in layers.enumerated() { try read(layer, role, of: content, json[name][index]) }
+  private mutating func readLayers(of content: ViewContent, _ item: DocumentItem) throws {
+    for (name, role) in Self.layerLists {
+      for layer in try items(name, of: item) { try readLayer(layer, role, of: content) }
     }
   }
 
-  private mutating func read(
-    _ saved: DocumentProtocol.SavedLayer, _ role: LayerProtocol.LayerRole?, of container: ViewContent, _ json: JSONValue
+  private mutating func readLayer(
+    _ item: DocumentItem, _ role: LayerProtocol.LayerRole?, of container: ViewContent
   ) throws {
-    let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
-    var failure: Failure?
-    try make(json, "layer") { world in
-      let position = Wire.position(role, saved.group, nil)
-      if saved.kind == .group {
-        _ = try world.addGroupLayer(
-          id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent,
-          at: position)
-      } else {
-        guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
-        // The list says what is a table; what else says so is refused.
-        guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
-        func add(missing: SourceLayer? = nil) throws(ModelError) {
-          _ = try world.addLayer(
-            id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
-            asTable: saved.kind == .table, at: position, missing: missing)
-        }
-        do throws(ModelError) { try add() } catch {
-          guard let missing = Self.missingSchema(error, saved.sourceLayer, of: known) else { throw error }
-          try add(missing: missing)
-          failure = RPCError(error).failure
-        }
-      }
+    let savedLayers = savedLayers
+    // Another layer of the source would be other data.
+    let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer"]) { world, json in
+      let saved = try DocumentProtocol.SavedLayer(from: json)
+      let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
+      let failure = try Self.add(saved, json, role, to: container, known, in: &world)
       try world.restoreLayer(ID(saved.layer), try Self.settings(try LayerProtocol.Update.Params(from: json).members))
-      guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
-      if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
-      if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
-      if let failure { world.failLoad(layer.id, failure) }
+      Self.markFailed(saved, failure, in: &world)
+      return saved.layer
     }
+    if let id { objects[ObjectReference(.layers, id)] = item.json }
+  }
+
+  /// Adds a layer, whose source may lack it by now.
+  ///
+  /// - Returns: why it cannot be loaded; nil where nothing is known against it.
+  private static func add(
+    _ saved: DocumentProtocol.SavedLayer, _ json: JSONValue, _ role: LayerProtocol.LayerRole?,
+    to container: ViewContent, _ known: [SourceLayer], in world: inout World
+  ) throws -> Failure? {
+    let position = Wire.position(role, saved.group, nil)
+    if saved.kind == .group {
+      _ = try world.addGroupLayer(
+        id: ID(saved.layer), to: container, name: saved.name ?? saved.layer, visibilityMode: .independent, at: position)
+      return nil
+    }
+    guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
+    // The list says what is a table; what else says so is refused.
+    guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
+    func add(missing: SourceLayer? = nil) throws(ModelError) {
+      _ = try world.addLayer(
+        id: ID(saved.layer), to: container, over: ID(source), sourceLayer: saved.sourceLayer, name: saved.name,
+        asTable: saved.kind == .table, at: position, missing: missing)
+    }
+    do throws(ModelError) { try add() } catch {
+      guard let missing = missingSchema(error, saved.sourceLayer, of: known) else { throw error }
+      try add(missing: missing)
+      return RPCError(error).failure
+    }
+    return nil
+  }
+
+  /// Gives a layer the error of its data as its load status, if there is one.
+  ///
+  /// - Parameter failure: the error that adding it gave.
+  private static func markFailed(_ saved: DocumentProtocol.SavedLayer, _ failure: Failure?, in world: inout World) {
+    guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
+    var failure = failure
+    if case .failed(let missing)? = world.sources[ID(source)]?.status { failure = missing }
+    if failure == nil, let fault = world.fault(of: layer) { failure = RPCError(fault, ofLayer: layer.id).failure }
+    if let failure { world.failLoad(layer.id, failure) }
   }
 
   /// What a layer was that its source no longer has, by the document; nil where the document does not say, or the error is another.
@@ -74,31 +99,35 @@ extension DocumentReader {
     }
   }
 
-  mutating func read(_ saved: DocumentProtocol.SavedScene, _ json: JSONValue) throws {
-    let sources = json["elevationSources"]
-    let rasters = try saved.elevationSources.enumerated().map { index, source in
-      try at(sources[index], "elevationSource") { try raster(try folder.absolute(source.path, worker.files)) }
-    }
-    let scene = SceneID(saved.scene)
-    try make(json, "scene") { world in
+  // MARK: Scenes
+
+  mutating func readScene(_ item: DocumentItem) throws {
+    let (folder, worker) = (folder, worker)
+    // Each raster is opened once, however often the scene is made.
+    var rasters: [Text: SurfaceSource.Raster] = [:]
+    let id = try restore(item, "scene", without: Set(Self.layerLists.map(\.name))) { world, json in
+      let saved = try DocumentProtocol.SavedScene(from: json)
+      let scene = SceneID(saved.scene)
       try world.addScene(id: scene, title: saved.title, elevationSources: [])
-      for (source, (path, raster)) in zip(saved.elevationSources, rasters) {
-        _ = try world.addElevationSource(raster, path: path, id: source.id, to: scene, at: nil)
+      for (index, source) in saved.elevationSources.enumerated() {
+        do {
+          let path = try folder.absolute(source.path, worker.files)
+          let raster = try rasters[Text(path)] ?? Self.raster(path, worker)
+          rasters[Text(path)] = raster
+          _ = try world.addElevationSource(raster, path: path, id: source.id, to: scene, at: nil)
+        } catch { throw Self.placed(error, at: "\(item.path)/elevationSources/\(index)") }
       }
       try world.updateContent(of: .scene(scene), try Self.settings(try SceneProtocol.Update.Params(from: json).members))
+      return scene
     }
-    try readLayers(
-      of: .scene(scene), json, saved.operationalLayers, saved.baseLayers, saved.referenceLayers, saved.tables)
+    guard let id else { return }
+    objects[ObjectReference(.scenes, id.rawValue)] = item.json
+    try readLayers(of: .scene(id), item)
   }
 
-  /// The members that are set. A document has no `clear`; an unknown member may have the name.
-  static func settings(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
-    try Wire.changes(members.filter { $0.value != nil })
-  }
-
-  private func raster(_ path: String) throws -> (path: String, SurfaceSource.Raster) {
-    do { return (path, .loaded(try SceneService.elevationSource(path, worker))) } catch let error as ReadError {
-      return (path, .failed(try Self.failure(RPCError(error))))
+  private static func raster(_ path: String, _ worker: Worker) throws -> SurfaceSource.Raster {
+    do { return .loaded(try SceneService.elevationSource(path, worker)) } catch let error as ReadError {
+      return .failed(try failure(RPCError(error)))
     }
   }
 }

@@ -8,107 +8,116 @@ import StateTree
 import WireCoding
 
 extension DocumentReader {
-  mutating func readFlow(_ document: DocumentProtocol.Document) throws {
-    for (index, type) in document.viewModelTypes.enumerated() {
-      try make(root["viewModelTypes"][index], "type") { world in
-        let properties = try Wire.properties(type.properties, at: "/viewModelTypes/\(index)/properties")
-        try world.defineViewModel(ID(type.type), doc: type.doc, properties: properties)
-      }
+  mutating func readFlow() throws {
+    for type in try items("viewModelTypes", of: root) { try readType(type) }
+    let models = try items("viewModels", of: root).compactMap { item in
+      try readModel(item).map { (item: item, id: $0) }
     }
-    for (index, model) in document.viewModels.enumerated() { try read(model, index) }
     // View models may refer to each other in a ring.
-    for (index, model) in document.viewModels.enumerated() {
-      let json = root["viewModels"][index]
-      let references = try values(json, of: ViewModelID(model.viewModel)) { $0.type == .reference }
-      try make(json, "viewModel") { try $0.setValues(of: ID(model.viewModel), references) }
+    for (item, id) in models where item.json.member("values").kind == .object {
+      try readValues(item, of: id) { $0?.type == .reference }
     }
-    for (index, key) in document.environmentKeys.enumerated() {
-      try make(root["environmentKeys"][index], "key") { world in
-        _ = try EnvironmentService.register(
-          .init(key: key.key, type: key.type, isNullable: key.isNullable, defaultValue: key.defaultValue, doc: key.doc),
-          in: &world)
-      }
+    for key in try items("environmentKeys", of: root) { try readKey(key) }
+    for scope in try items("environments", of: root) { try readEnvironment(scope) }
+  }
+
+  private mutating func readType(_ item: DocumentItem) throws {
+    let id = try restore(item, "type") { world, json in
+      let type = try DocumentProtocol.SavedViewModelType(from: json)
+      let properties = try Wire.properties(type.properties, at: item.path + "/properties")
+      try world.defineViewModel(ID(type.type), doc: type.doc, properties: properties)
+      return type.type
     }
-    for (index, scope) in document.environments.enumerated() { try read(scope, root["environments"][index]) }
+    if let id { objects[ObjectReference(.viewModelTypes, id)] = item.json }
+  }
+
+  private mutating func readKey(_ item: DocumentItem) throws {
+    // A key of another type is another key.
+    let id = try restore(item, "key", keeping: ["type"]) { world, json in
+      let key = try DocumentProtocol.SavedEnvironmentKey(from: json)
+      _ = try EnvironmentService.register(
+        .init(key: key.key, type: key.type, isNullable: key.isNullable, defaultValue: key.defaultValue, doc: key.doc),
+        in: &world)
+      return key.key
+    }
+    if let id { objects[ObjectReference(.environmentKeys, id)] = item.json }
   }
 
   // MARK: View models
 
-  private mutating func read(_ saved: DocumentProtocol.SavedViewModel, _ index: Int) throws {
-    let json = root["viewModels"][index]
-    let type = saved.type.map { ViewModelTypeID($0) }
-    let owner = try at(json["owner"], "owner") { try Wire.object(saved.owner, "owner", in: world) }
-    try at(json["type"], "type") { if let type { _ = try world.viewModelTypes.require(type) } }
-    try make(json, "viewModel") { world in
+  private mutating func readModel(_ item: DocumentItem) throws -> ViewModelID? {
+    let made = try restore(item, "viewModel", without: ["values"]) { world, json in
+      let saved = try DocumentProtocol.SavedViewModel(from: json)
+      let type = saved.type.map { ViewModelTypeID($0) }
+      if let type { _ = try world.viewModelTypes.require(type) }
       try world.restoreViewModel(
         id: ID(saved.viewModel), type: type,
-        properties: try saved.properties.map { try Wire.properties($0, at: "/viewModels/\(index)/properties") },
-        owner: owner, values: [])
+        properties: try saved.properties.map { try Wire.properties($0, at: item.path + "/properties") },
+        owner: try Self.object(saved.owner, "owner", item, in: world), values: [])
+      return ViewModelID(saved.viewModel)
     }
-    let given = try values(json, of: ViewModelID(saved.viewModel)) { $0.type != .reference && $0.type != .status }
-    try make(json, "viewModel") { try $0.setValues(of: ID(saved.viewModel), given) }
+    guard let id = made else { return nil }
+    objects[ObjectReference(.viewModels, id.rawValue)] = item.json
+    try readValues(item, of: id) { $0?.type != .reference && $0?.type != .status }
+    return id
   }
 
-  /// The values that a document has for a view model, null included.
+  private static func object(
+    _ id: String?, _ member: String, _ item: DocumentItem, in world: World
+  ) throws -> ObjectReference? {
+    do { return try Wire.object(id, member, in: world) } catch { throw placed(error, at: "\(item.path)/\(member)") }
+  }
+
+  /// Sets the values that a document has for a view model, null included.
   ///
-  /// - Parameter isWanted: whether the value of a property is asked for.
-  private func values(
-    _ json: JSONValue, of id: ViewModelID, where isWanted: (PropertyDefinition) -> Bool
-  ) throws -> [(name: String, value: Value)] {
-    let model = try world.viewModels.require(id)
-    var result: [(name: String, value: Value)] = []
-    try at(json, "viewModel") {
-      try forEachMember(of: json["values"]) { name, value in
-        if try isWanted(model.property(name)) { result.append((name, try Wire.value(value))) }
-      }
+  /// - Parameter isWanted: whether the value of a property is asked for; nil stands for a property that there is not.
+  private mutating func readValues(
+    _ item: DocumentItem, of id: ViewModelID, where isWanted: (PropertyDefinition?) -> Bool
+  ) throws {
+    try readMembers("values", of: item) { world, name, value in
+      guard isWanted(try? world.viewModels.require(id).property(name)) else { return }
+      try world.setValues(of: id, [(name, try Wire.value(value))])
     }
-    return result
   }
 
-  private func forEachMember(of json: JSONValue, _ body: (String, JSONValue) throws -> Void) throws {
-    guard json.isPresent else { return }
-    try json.requireObject()
-    try json.forEachMember { name, value in try body(String(decoding: name, as: UTF8.self), value) }
+  /// Calls `body` for each member of an object that is a member of an item. Those for which it fails are left out and reported.
+  private mutating func readMembers(
+    _ name: String, of item: DocumentItem, _ body: (inout World, String, JSONValue) throws -> Void
+  ) throws {
+    let object = item.member(name)
+    guard object.json.isPresent else { return }
+    do { try object.json.requireObject() } catch { return try report(error, at: object) }
+    try worker.checkCancelled()
+    var names: [String] = []
+    object.json.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+    for name in names {
+      let member = object.member(name)
+      world.begin(origin: .task)
+      do { try body(&world, name, member.json) } catch {
+        world.rollBack()
+        try report(error, at: member)
+      }
+      _ = world.takeChanges()
+    }
   }
 
   // MARK: The environment
 
-  private mutating func read(_ saved: DocumentProtocol.SavedEnvironment, _ json: JSONValue) throws {
-    let node = try at(json["node"], "node") { try Wire.object(saved.node, "node", in: world) }
-    try at(json, "node") { try world.checkNode(node) }
-    for (name, value) in try members(json, json["values"]) {
-      try make(value, "key") { try $0.setEnvironment(ID(name), at: node, to: try Wire.value(value)) }
+  private mutating func readEnvironment(_ item: DocumentItem) throws {
+    let made = try restore(item, "node", without: ["values", "objects"]) { world, json in
+      let saved = try DocumentProtocol.SavedEnvironment(from: json)
+      let node = try Self.object(saved.node, "node", item, in: world)
+      do { try world.checkNode(node) } catch { throw Self.placed(error, at: item.path + "/node") }
+      return node
     }
-    for (name, value) in try members(json, json["objects"]) {
-      try make(value, "viewModel") { try $0.provide(ID(try value.string()), as: name, at: node) }
+    guard let node = made else { return }
+    let scope = node.map { EnvironmentID($0.id) } ?? EnvironmentScope.session
+    objects[ObjectReference(.environments, scope.rawValue)] = item.json
+    try readMembers("values", of: item) { world, name, value in
+      try world.setEnvironment(ID(name), at: node, to: try Wire.value(value))
     }
-  }
-
-  /// The members of an object, whose errors name their own places.
-  private func members(_ owner: JSONValue, _ object: JSONValue) throws -> [(name: String, json: JSONValue)] {
-    var result: [(name: String, json: JSONValue)] = []
-    try at(owner, "node") { try forEachMember(of: object) { result.append(($0, $1)) } }
-    return result
-  }
-
-  // MARK: What newer versions know
-
-  mutating func recordFlow(_ saved: SavedObjects) throws {
-    for json in elements(root["viewModelTypes"]) {
-      guard let type = world.viewModelTypes[ID(try json["type"].string())] else { continue }
-      try record(type.reference, json, saved.viewModelType(type))
-    }
-    for (model, json) in zip(world.viewModels.values, elements(root["viewModels"])) {
-      try record(model.reference, json, saved.viewModel(model))
-    }
-    for json in elements(root["environmentKeys"]) {
-      guard let key = world.environmentKeys[ID(try json["key"].string())] else { continue }
-      try record(key.reference, json, saved.environmentKey(key))
-    }
-    for json in elements(root["environments"]) {
-      let id = json["node"].isPresent ? EnvironmentID(try json["node"].string()) : EnvironmentScope.session
-      guard let scope = world.environments[id] else { continue }
-      try record(scope.reference, json, saved.environment(scope))
+    try readMembers("objects", of: item) { world, name, value in
+      try world.provide(ID(try value.string()), as: name, at: node)
     }
   }
 }

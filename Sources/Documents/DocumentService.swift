@@ -5,6 +5,7 @@ import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
+import WireCoding
 
 package enum DocumentService: DocumentHandlers {
   package static func new(_ params: New.Params, on client: any HandlerClient) throws -> DocumentProtocol.DocumentInfo {
@@ -39,10 +40,15 @@ package enum DocumentService: DocumentHandlers {
     // After saves in progress, which may write the file to read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
-      let (read, unknown) = try DocumentFile.read(path, into: empty, worker)
+      let read = try DocumentFile.read(path, into: empty, worker)
       return { world in
-        world.open(read, path: path, unknown)
-        return info(world)
+        world.open(read.world, path: path, read.unknown)
+        var info = info(world)
+        if read.problems.count > 0 {
+          info.problems = read.problems.first.map(Wire.failure)
+          info.problemCount = read.problems.count
+        }
+        return info
       }
     }
   }

@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import Handlers
 import JSON
+import JSONRPC
 import Platform
 import Query
 import StateTree
@@ -19,6 +20,8 @@ struct DocumentWriter: ~Copyable {
   private var graphicsWritten = 0
   private var layout = DocumentLayout()
   private let file: AtomicFile
+  /// Of all text so far.
+  private var measure = JSONMeasure()
   /// Text is appended to the file in pieces of at least this size.
   private static let pieceBytes = 1 << 20
 
@@ -32,6 +35,7 @@ struct DocumentWriter: ~Copyable {
 
   /// Replaces a file by the document of a world. When it throws, the file is unchanged.
   ///
+  /// - Throws: `documentTooLarge` for a document that could not be opened again.
   /// - Parameter path: absolute.
   /// - Returns: what the replaced file had besides its content and the new one does not.
   static func write(_ world: World, to path: String, _ worker: Worker) throws -> [FileAttribute] {
@@ -40,6 +44,8 @@ struct DocumentWriter: ~Copyable {
     var writer = DocumentWriter(world, DocumentFolder(of: real), worker, file)
     try writer.write()
     try worker.checkCancelled()
+    let limits = worker.documentLimits
+    guard writer.fits(limits) else { throw writer.tooLarge(path, limits) }
     let lost = writer.file.lost
     try writer.file.commit()
     return lost
@@ -62,7 +68,23 @@ struct DocumentWriter: ~Copyable {
     try writeFlow(unknown)
     layout.endObject()
     layout.out.append(byte: UInt8(ascii: "\n"))
-    try file.append(layout.out.bytes)
+    try append()
+  }
+
+  /// Appends the text so far to the file. Of a document that no reader would take, only the figures are wanted.
+  private mutating func append() throws(RPCError) {
+    measure.add(layout.out.bytes)
+    if fits(worker.documentLimits) { try file.append(layout.out.bytes) }
+  }
+
+  private func tooLarge(_ path: String, _ limits: DocumentLimits) -> RPCError {
+    RPCError(
+      documentTooLarge: path, bytes: measure.bytes, values: measure.values, depth: measure.depth,
+      limits: (limits.bytes, limits.values, limits.depth))
+  }
+
+  private func fits(_ limits: DocumentLimits) -> Bool {
+    measure.bytes <= limits.bytes && measure.values <= limits.values && measure.depth <= limits.depth
   }
 
   private mutating func writeSources(_ unknown: UnknownMembers) throws {
@@ -179,7 +201,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func flushPiece() throws {
     guard layout.out.count >= Self.pieceBytes else { return }
     try worker.checkCancelled()
-    try file.append(layout.out.bytes)
+    try append()
     layout.out.reset(keeping: 4 * Self.pieceBytes)
     if graphicCount > 0 { worker.report(Double(graphicsWritten) / Double(graphicCount)) }
   }

@@ -17,9 +17,14 @@ struct UnknownGraphicMembers {
 
   /// The graphic's unknown members; nil when there are none.
   ///
-  /// - Parameter graphic: a graphic that was read without an error.
-  mutating func object(of graphic: JSONValue) -> UnknownMembers.Object? {
-    var others: [String] = []
+  /// - Parameters:
+  ///   - graphic: what was understood of it.
+  ///   - omitted: names of members that were not.
+  ///   - whole: the graphic as it was read.
+  mutating func object(
+    of graphic: JSONValue, omitting omitted: [String] = [], of whole: JSONValue
+  ) -> UnknownMembers.Object? {
+    var others = omitted
     graphic.forEachMember { name, _ in
       let name = String(decoding: name, as: UTF8.self)
       if !Self.members.contains(name) { others.append(name) }
@@ -45,7 +50,12 @@ struct UnknownGraphicMembers {
     }
     for name in others {
       original.key(name)
-      graphic.member(name).encode(to: &original)
+      whole.member(name).encode(to: &original)
+    }
+    // A graphic without a geometry is written with null.
+    if omitted.contains("geometry") {
+      written.key("geometry")
+      written.null()
     }
     original.endObject()
     written.endObject()

@@ -20,6 +20,8 @@ public struct Envelope: Hashable, Sendable {
   /// The empty box: including a position gives the box of that position.
   public static let none = Envelope(xMin: .infinity, yMin: .infinity, xMax: -.infinity, yMax: -.infinity)
 
+  /// Whether all its numbers are finite.
+  public var isFinite: Bool { xMin.isFinite && yMin.isFinite && xMax.isFinite && yMax.isFinite }
   /// Whether it is ``none``.
   @inlinable public var isNone: Bool { xMin == .infinity && xMax == -.infinity }
   @inlinable public var width: Double { xMax - xMin }

@@ -12,14 +12,7 @@ extension Geometry {
   /// rings are closed and have at least four.
   public var fault: GeometryFault? {
     var isFinite = true
-    forEachPositions { positions in
-      let stride = positions.stride
-      positions.values.withUnsafeBufferPointer { values in
-        for base in Swift.stride(from: 0, to: values.count, by: stride) {
-          isFinite = isFinite && values[base].isFinite && values[base + 1].isFinite
-        }
-      }
-    }
+    forEachPositions { isFinite = isFinite && $0.isFinite }
     guard isFinite else { return GeometryFault(expected: "finite coordinates") }
     switch self {
     case .point, .multiPoint: return nil

@@ -49,6 +49,21 @@ extension Geometry {
     return result
   }
 
+  /// Whether a run of positions lacks a Z that it should have: GeoJSON cannot say that one is not known.
+  public var lacksZ: Bool {
+    if case .point = self { return false }
+    if case .collection(let parts) = self { return parts.contains(where: \.lacksZ) }
+    var result = false
+    forEachPositions { if $0.lacksZ { result = true } }
+    return result
+  }
+
+  /// How deep collections nest.
+  public var depth: Int {
+    guard case .collection(let parts) = self else { return 0 }
+    return 1 + (parts.lazy.map(\.depth).max() ?? 0)
+  }
+
   /// Calls `body` with each run of positions; a single point is a run of one.
   public func forEachPositions(_ body: (Positions) -> Void) {
     switch self {

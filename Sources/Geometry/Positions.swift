@@ -46,6 +46,21 @@ public struct Positions: Hashable, Sendable {
       m: hasM ? values[base + (hasZ ? 3 : 2)] : nil)
   }
 
+  /// Whether x and y are finite, and Z and M where they are known: NaN stands for one that is not.
+  public var isFinite: Bool {
+    let stride = stride
+    return values.withUnsafeBufferPointer { values in
+      for base in Swift.stride(from: 0, to: values.count, by: stride) {
+        guard values[base].isFinite, values[base + 1].isFinite else { return false }
+        for index in base + 2..<base + stride where values[index].isInfinite { return false }
+      }
+      return true
+    }
+  }
+
+  /// Whether some positions have a Z, and others have none.
+  public var lacksZ: Bool { hasZ && Swift.stride(from: 2, to: values.count, by: stride).contains { values[$0].isNaN } }
+
   public var points: [Point] { (0..<count).map { self[$0] } }
 
   /// Changes the numbers in place. Their count cannot change.

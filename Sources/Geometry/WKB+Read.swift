@@ -3,7 +3,8 @@
 extension Geometry {
   /// Reads ISO WKB or EWKB in either byte order. An SRID is skipped: containers name the reference.
   ///
-  /// An empty point is written as NaN, NaN; empty members of a multipoint are dropped.
+  /// An empty point is written as NaN, NaN; empty members of a multipoint are dropped. Other coordinates are finite, but for Z
+  /// and M that are NaN, not known.
   /// - Complexity: O(n) in bytes, memory too.
   public init(wkb bytes: [UInt8]) throws(WKBError) {
     self = try bytes.withUnsafeBytes { raw in
@@ -70,9 +71,13 @@ private struct WKBReader {
     return Header(offset: start, code: code, shape: shape, layout: layout, swapped: swapped)
   }
 
-  private mutating func positions(_ count: Int, _ header: Header) throws(WKBError) -> Positions {
+  /// - Parameter allowsEmpty: whether the numbers are a point's, which are NaN where it is empty, and are not checked.
+  private mutating func positions(
+    _ count: Int, _ header: Header, allowsEmpty: Bool = false
+  ) throws(WKBError) -> Positions {
     let numbers = count * header.layout.stride
     try require(numbers * 8)
+    let start = offset
     let source = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + numbers * 8])
     offset += numbers * 8
     let values = [Double](unsafeUninitializedCapacity: numbers) { buffer, filled in
@@ -81,7 +86,9 @@ private struct WKBReader {
       guard header.swapped else { return }
       for index in 0..<numbers { buffer[index] = Double(bitPattern: buffer[index].bitPattern.byteSwapped) }
     }
-    return Positions(values: values, hasZ: header.layout.hasZ, hasM: header.layout.hasM)
+    let positions = Positions(values: values, hasZ: header.layout.hasZ, hasM: header.layout.hasM)
+    guard allowsEmpty || positions.isFinite else { throw .notFinite(offset: start) }
+    return positions
   }
 
   private mutating func run(_ header: Header) throws(WKBError) -> Positions {
@@ -89,8 +96,11 @@ private struct WKBReader {
   }
 
   private mutating func point(_ header: Header) throws(WKBError) -> Point? {
-    let point = try positions(1, header)[0]
-    return point.x.isNaN && point.y.isNaN ? nil : point
+    let start = offset
+    let read = try positions(1, header, allowsEmpty: true)
+    if read[0].x.isNaN && read[0].y.isNaN { return nil }
+    guard read.isFinite else { throw .notFinite(offset: start) }
+    return read[0]
   }
 
   private mutating func rings(_ header: Header) throws(WKBError) -> [Positions] {

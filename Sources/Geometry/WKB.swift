@@ -12,13 +12,15 @@ public enum WKBError: Error, Hashable, Sendable {
   case unexpectedMember(offset: Int, code: UInt32)
   /// Collections nested deeper than ``Geometry/maximumDepth``.
   case tooDeep(offset: Int)
+  /// A position that is not finite: x and y have to be, and Z and M if they are known.
+  case notFinite(offset: Int)
   /// Bytes follow the end of the geometry.
   case trailingBytes(offset: Int)
 
   public var offset: Int {
     switch self {
     case .truncated(let offset, _), .badByteOrder(let offset, _), .unsupportedType(let offset, _),
-      .unexpectedMember(let offset, _), .tooDeep(let offset), .trailingBytes(let offset):
+      .unexpectedMember(let offset, _), .tooDeep(let offset), .notFinite(let offset), .trailingBytes(let offset):
       offset
     }
   }
@@ -32,6 +34,7 @@ extension WKBError: CustomStringConvertible {
     case .unsupportedType(let offset, let code): "the code of a simple type, not \(code), at byte \(offset)"
     case .unexpectedMember(let offset, let code): "a member that fits, not one of the code \(code), at byte \(offset)"
     case .tooDeep(let offset): "at most \(Geometry.maximumDepth) nested collections, at byte \(offset)"
+    case .notFinite(let offset): "finite coordinates at byte \(offset)"
     case .trailingBytes(let offset): "nothing more at byte \(offset)"
     }
   }

@@ -77,7 +77,9 @@ extension Client {
     let bound = LoopBound(self, on: loop)
     let progress = ProgressGate()
     let limit = session?.limits.resultBytes ?? SessionLimits().resultBytes
-    let worker = Worker(files: files, readers: readers, resultBytes: limit) { [loop] fraction in
+    let worker = Worker(
+      files: files, readers: readers, resultBytes: limit, documentLimits: host.configuration.documentLimits
+    ) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }
     let task = RunningTask(

@@ -14,6 +14,7 @@ public struct Configuration: Sendable {
   public var geodesy: any Geodesy
   public var timeZones: any TimeZoneSource = ZoneFiles()
   public var limits = SessionLimits()
+  public var documentLimits = DocumentLimits()
   /// Directories in which files may be opened; all when empty.
   public var allowedDirectories: [String] = []
   /// Whether data may come from the network.

@@ -28,6 +28,9 @@ public final class JSONDocument: @unchecked Sendable {
   /// The document's value, for callers that keep the document alive themselves: Swift releases it after its last use.
   public var unownedRoot: JSONValue { JSONValue(node: owned, in: nil, step: .root) }
 
+  /// The deepest nesting of arrays and objects that jansson reads.
+  public static let maximumDepth = 2048
+
   /// Jansson needs a few hundred bytes for each value, so their number is limited.
   public static let maximumValues = 4_000_000
 
@@ -49,8 +52,12 @@ public final class JSONDocument: @unchecked Sendable {
 
   private init(_ text: UnsafeRawBufferPointer, maximum: Int, flags: Int32) throws(JSONSyntaxError) {
     // A value takes at least two bytes, so only long texts can have too many.
-    if text.count > 2 * maximum, Self.countValues(text) > maximum {
-      throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(maximum) values", offset: 0)
+    if text.count > 2 * maximum {
+      var measure = JSONMeasure()
+      measure.add(text)
+      guard measure.values <= maximum else {
+        throw JSONSyntaxError(kind: .tooManyValues, reason: "more than \(maximum) values", offset: 0)
+      }
     }
     guard let arena = ParseArena(textSize: text.count) else {
       throw JSONSyntaxError(kind: .outOfMemory, reason: "out of memory", offset: 0)
@@ -92,27 +99,6 @@ public final class JSONDocument: @unchecked Sendable {
 
   public convenience init(_ text: String) throws(JSONSyntaxError) {
     try self.init(Array(text.utf8))
-  }
-
-  /// An upper bound of the number of values: commas and opening brackets outside strings.
-  private static func countValues(_ text: UnsafeRawBufferPointer) -> Int {
-    var count = 1
-    var inString = false
-    var index = 0
-    while index < text.count {
-      let byte = text[index]
-      if inString {
-        if byte == UInt8(ascii: "\\") { index += 1 } else if byte == UInt8(ascii: "\"") { inString = false }
-      } else {
-        switch byte {
-        case UInt8(ascii: "\""): inString = true
-        case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"): count += 1
-        default: break
-        }
-      }
-      index += 1
-    }
-    return count
   }
 }
 

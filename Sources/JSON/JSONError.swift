@@ -76,6 +76,7 @@ extension JSONValue {
   ///
   /// - Complexity: O(n) in the document.
   public func path(from root: JSONValue) -> String {
+    if container == root.container, step.pointer == root.step.pointer { return "" }
     // Without a container the path starts here.
     guard let container, let start = root.node else { return step.pointer }
     return (Self.search(for: container, in: start) ?? "") + step.pointer

@@ -223,6 +223,22 @@ extension JSONValue {
   }
 }
 
+extension JSONValue {
+  /// How deep its innermost values are in arrays and objects.
+  ///
+  /// - Complexity: O(n).
+  public var depth: Int {
+    switch kind {
+    case .array: return (0..<count).reduce(0) { max($0, self[$1].depth + 1) }
+    case .object:
+      var deepest = 0
+      forEachMember { _, value in deepest = max(deepest, value.depth + 1) }
+      return deepest
+    default: return 0
+    }
+  }
+}
+
 // MARK: - Numbers in bulk
 
 extension JSONValue {

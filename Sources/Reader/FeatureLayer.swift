@@ -85,7 +85,9 @@ extension FeatureDataset {
   /// The extent stored by the format; computing it would read everything.
   private func extent(_ layer: OGRLayerH) -> Envelope? {
     var box = OGREnvelope()
-    guard gdal.pointee.OGR_L_GetExtent(layer, &box, 0) == OGRERR_NONE, box.MinX <= box.MaxX else { return nil }
+    guard gdal.pointee.OGR_L_GetExtent(layer, &box, 0) == OGRERR_NONE, box.MinX <= box.MaxX,
+      [box.MinX, box.MinY, box.MaxX, box.MaxY].allSatisfy(\.isFinite)
+    else { return nil }
     return Envelope(xMin: box.MinX, yMin: box.MinY, xMax: box.MaxX, yMax: box.MaxY)
   }
 

@@ -77,13 +77,17 @@ final class RasterFile {
     var hasNoData: Int32 = 0
     let noData = gdal.pointee.GDALGetRasterNoDataValue(gdal.pointee.GDALGetRasterBand(dataset, 1), &hasNoData)
     let driver = gdal.pointee.GDALGetDriverShortName(gdal.pointee.GDALGetDatasetDriver(dataset))
-    return RasterDescription(
+    let description = RasterDescription(
       path: "", driver: driver.map { String(cString: $0) } ?? "", width: width, height: height,
       spatialReference: reference.map { SpatialReference(String(cString: $0)) }, transform: transform,
       noData: hasNoData != 0 ? noData : nil)
+    guard description.extent.isFinite else {
+      throw .openFailed(driver: nil, path: "", reason: "its pixels lie beyond all numbers")
+    }
+    return description
   }
 
-  /// The elevation of a window in metres, row by row; NaN without a value.
+  /// The elevation of a window in metres, row by row; NaN without a value, or with one that is not finite.
   func heights(_ window: RasterWindow) throws(ReadError) -> [Double] {
     let call = GDALCall()
     defer { call.end() }
@@ -107,7 +111,8 @@ final class RasterFile {
     for index in heights.indices {
       let stored = heights[index]
       let known = stored.isFinite && !isNoData(stored) && (mask == nil || visible[index] != 0)
-      heights[index] = known ? stored * scale + offset : .nan
+      let height = stored * scale + offset
+      heights[index] = known && height.isFinite ? height : .nan
     }
     return heights
   }

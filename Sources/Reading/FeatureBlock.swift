@@ -56,7 +56,10 @@ public enum BlockGeometries {
     case .none: return nil
     case .points(let values, let stride):
       let base = row * stride
-      return .point(Point(x: values[base], y: values[base + 1], z: stride == 3 ? values[base + 2] : nil))
+      let point = Positions(values: Array(values[base..<base + stride]), hasZ: stride == 3)
+      if point[0].x.isNaN, point[0].y.isNaN { return .point(nil) }
+      guard point.isFinite else { throw .notFinite(offset: 0) }
+      return .point(point[0])
     case .wkb(let offsets, let bytes):
       let range = Int(offsets[row])..<Int(offsets[row + 1])
       guard !range.isEmpty else { return nil }

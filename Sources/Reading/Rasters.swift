@@ -42,12 +42,12 @@ public struct RasterTransform: Hashable, Sendable {
   public let yPerColumn: Double
   public let yPerRow: Double
 
-  /// Nil if pixels have no area.
+  /// Nil if pixels have no area, or one beyond all numbers.
   public init?(_ numbers: [Double]) {
     guard numbers.count == 6, numbers.allSatisfy(\.isFinite) else { return nil }
     (xOrigin, xPerColumn, xPerRow) = (numbers[0], numbers[1], numbers[2])
     (yOrigin, yPerColumn, yPerRow) = (numbers[3], numbers[4], numbers[5])
-    guard determinant != 0 else { return nil }
+    guard determinant != 0, determinant.isFinite, resolution.x.isFinite, resolution.y.isFinite else { return nil }
   }
 
   /// GDAL's six numbers.

@@ -65,9 +65,12 @@ package enum ColumnReader {
 
   /// A column of attribute values.
   ///
-  /// - Throws: for infinite numbers.
+  /// - Throws: for infinite numbers, and values that nest too deep.
   package static func attribute(_ opaque: JSONOpaque, named name: String) throws -> Column {
     let column = try read(opaque)
+    if case .array(let values) = column {
+      for row in 0..<values.count { try GraphicReader.checkDepth(values[row]) }
+    }
     guard case .doubles(let numbers) = column else { return column }
     try refuse(
       numbers,

@@ -64,8 +64,8 @@ enum GeometryReader {
       return .collection(
         try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
     case "Envelope": return try envelope(value)
-    case "WKT": return try wkt(value["text"])
-    case "WKB": return try wkb(value["data"])
+    case "WKT": return try checked(try wkt(value["text"]), value, depth)
+    case "WKB": return try checked(try wkb(value["data"]), value, depth)
     default:
       throw fault(
         value["type"],
@@ -165,7 +165,7 @@ enum GeometryReader {
     do { geometry = try Geometry(wkt: text) } catch {
       throw fault(value, "well-known text: \(error.expected) at column \(error.column)")
     }
-    return try checked(geometry, value)
+    return geometry
   }
 
   private static func wkb(_ value: JSONValue) throws(WireFault) -> Geometry {
@@ -181,12 +181,17 @@ enum GeometryReader {
     do { geometry = try Geometry(wkb: bytes) } catch {
       throw WireFault(.invalidGeometry, value.typeError(expected: "well-known binary: \(error)"))
     }
-    return try checked(geometry, value)
+    return geometry
   }
 
   /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.
-  private static func checked(_ geometry: Geometry, _ value: JSONValue) throws(WireFault) -> Geometry {
+  ///
+  /// - Parameter depth: the number of collections around it.
+  private static func checked(_ geometry: Geometry, _ value: JSONValue, _ depth: Int) throws(WireFault) -> Geometry {
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.typeError(expected: fault.expected)) }
+    guard depth + geometry.depth <= Geometry.maximumDepth else {
+      throw fault(value, "at most \(Geometry.maximumDepth) nested collections")
+    }
     return geometry
   }
 }

@@ -1,4 +1,4 @@
-// Writes geometries into the output buffer: as GeoJSON, or as well-known text where they have M, which GeoJSON cannot express.
+// Writes geometries into the output buffer: as GeoJSON, or as well-known text where they have M or lack some Z, which GeoJSON cannot express.
 
 import Geometry
 import JSON
@@ -10,13 +10,14 @@ package enum GeometryWriter {
   }
 
   /// - Parameters:
-  ///   - measures: whether M is written, which makes the whole geometry well-known text; otherwise M is omitted.
+  ///   - measures: whether M is written, which makes the whole geometry well-known text, as does a Z that is not known; otherwise M
+  ///     is omitted, and Z from lines and rings where one is not known.
   ///   - checkpoint: called every 4096 positions and for each ring and line of GeoJSON, and not for well-known text.
   ///     What it throws ends the writing; the buffer then holds incomplete JSON.
   package static func write(
     _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
-    guard measures, geometry.hasM else { return try writeGeoJSON(geometry, to: &writer, checkpoint) }
+    guard measures, geometry.hasM || geometry.lacksZ else { return try writeGeoJSON(geometry, to: &writer, checkpoint) }
     begin("WKT", "text", &writer)
     writer.value(geometry.wkt)
     writer.endObject()
@@ -100,6 +101,7 @@ package enum GeometryWriter {
   ) rethrows {
     writer.beginArray()
     let stride = positions.stride
+    let hasZ = positions.hasZ && !positions.lacksZ
     let interval = 4096 * stride
     try positions.values.withUnsafeBufferPointer { values in
       for base in Swift.stride(from: 0, to: values.count, by: stride) {
@@ -107,7 +109,7 @@ package enum GeometryWriter {
         writer.beginArray()
         writer.value(values[base])
         writer.value(values[base + 1])
-        if positions.hasZ { writer.value(values[base + 2]) }
+        if hasZ { writer.value(values[base + 2]) }
         writer.endArray()
       }
     }

@@ -160,7 +160,8 @@ package struct GraphicReader {
     var mayHaveStyle = false
     if attributes.isPresent {
       try attributes.requireObject()
-      attributes.forEachMember { name, value in
+      try attributes.forEachMember { (name, value) throws(JSONError) in
+        try Self.checkDepth(value)
         if SimpleStyle.mayBegin(name) { mayHaveStyle = true }
         Self.set(value, in: batch.column(key: UnsafeRawBufferPointer(name)), of: &batch)
       }
@@ -236,6 +237,12 @@ package struct GraphicReader {
     }
   }
 
+  /// Throws for an attribute that nests deeper than values of clients may.
+  package static func checkDepth(_ value: JSONValue) throws(JSONError) {
+    guard value.count > 0, value.depth > Value.depthLimit else { return }
+    throw value.error(expected: Wire.depthExpected)
+  }
+
   /// An attribute's value.
   package static func attribute(_ value: JSONValue) -> AttributeValue {
     switch value.kind {
@@ -278,7 +285,8 @@ package struct GraphicReader {
     let attributes = value["attributes"]
     if attributes.isPresent {
       try attributes.requireObject()
-      attributes.forEachMember { name, value in
+      try attributes.forEachMember { (name, value) throws(JSONError) in
+        try Self.checkDepth(value)
         // Null leaves the attribute unchanged, as absence does; `clear` removes it.
         guard value.isPresent else { return }
         edit.attributes.append((String(decoding: name, as: UTF8.self), Self.attribute(value)))

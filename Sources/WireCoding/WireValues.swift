@@ -8,10 +8,12 @@ import JSONRPC
 import Query
 
 extension Wire {
+  static let depthExpected = "a value with at most \(Value.depthLimit) levels of arrays and objects"
+
   /// - Throws: for values nested deeper than `Value.depthLimit`.
   package static func value(_ json: JSONValue, depth: Int = 0) throws(JSONError) -> Value {
     guard depth <= Value.depthLimit else {
-      throw json.error(expected: "a value with at most \(Value.depthLimit) levels of arrays and objects")
+      throw json.error(expected: depthExpected)
     }
     switch json.kind {
     case .absent, .null: return .null

@@ -20,6 +20,7 @@ struct Flags {
       --max-message-bytes N   refuse longer messages (67108864)
       --max-values N          refuse messages with more JSON values (4000000)
       --max-batch N           refuse batches with more requests (1000)
+      --max-document-bytes N  refuse to open and to save larger documents (1073741824)
       --max-header-bytes N    end the session at longer headers (8192)
       --stdio                 as without it: JSON-RPC on standard input and output
       --version, --help
@@ -32,6 +33,7 @@ struct Flags {
   var readerMemory: UInt64 = 4 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
+  var documentBytes = 1 << 30
   /// The flags that decide what is answered, as arguments.
   var replayed: [String] = []
 
@@ -75,6 +77,7 @@ struct Flags {
       case "--max-message-bytes": flags.limits.messageBytes = number()
       case "--max-values": flags.limits.values = number()
       case "--max-batch": flags.limits.batch = number()
+      case "--max-document-bytes": flags.documentBytes = number()
       case "--max-header-bytes": flags.limits.headerBytes = number()
       default: refuse("there is no flag \(argument)")
       }

@@ -30,6 +30,7 @@ func serve(_ flags: Flags) -> Never {
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     readers: Readers(executable: executablePath(), memory: flags.readerMemory), logger: logger, now: currentInstant)
   configuration.limits = flags.limits
+  configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
   configuration.allowsNetwork = flags.allowsNetwork
   configuration.trimMemory = trimMemory

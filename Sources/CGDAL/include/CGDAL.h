@@ -54,7 +54,7 @@ struct ArrowArrayStream {
 
 /// Every function called, once. Adding one here is all it takes.
 #define CGDAL_FUNCTIONS(X) \
-  X(GDALAllRegister) X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
+  X(GDALGetDriverByName) X(GDALGetDriverShortName) X(GDALGetDatasetDriver) \
   X(GDALIdentifyDriverEx) X(GDALOpenEx) X(GDALClose) \
   X(GDALDatasetGetLayerCount) X(GDALDatasetGetLayer) X(GDALGetRasterXSize) \
   X(GDALGetRasterYSize) X(GDALGetGeoTransform) X(GDALGetSpatialRef) X(GDALGetRasterBand) \

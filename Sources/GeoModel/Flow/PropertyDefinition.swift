@@ -108,6 +108,11 @@ public struct PropertyDefinition: Equatable, Sendable {
       throw .flow(.wrongType(path: path, expected: type.expected + orNull))
     }
     guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(path: path)) }
+    // Parts that are set in a value may be as deep as whole values.
+    guard value.depth <= Value.depthLimit else {
+      throw .flow(
+        .wrongType(path: path, expected: "a value with at most \(Value.depthLimit) levels of arrays and objects"))
+    }
     if type == .list { try checkItems(of: value, at: path) }
     return value
   }

@@ -91,6 +91,17 @@ extension Value {
     }
   }
 
+  /// How deep its innermost values are in arrays and objects.
+  ///
+  /// - Complexity: linear in its parts.
+  public var depth: Int {
+    switch self {
+    case .null, .boolean, .integer, .number, .string: 0
+    case .array(let elements): elements.reduce(0) { max($0, $1.depth + 1) }
+    case .object(let members): members.names.reduce(0) { max($0, (members[$1]?.depth ?? 0) + 1) }
+    }
+  }
+
   /// The id of an element of a list: its text, or its member `id`.
   public var itemID: String? {
     switch self {

@@ -7,6 +7,9 @@ import Query
 public struct Layer: Sendable {
   public enum Kind: String, Hashable, Sendable { case feature, group, table }
 
+  /// The longest name, in code points, as the protocol has it; a file may have longer ones.
+  static let nameLimit = 1024
+
   public let id: LayerID
   public var revision = 0
   /// The map or scene that contains the layer.
@@ -141,4 +144,9 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
   public static let error = LayerViewState(rawValue: 16)
   /// Of a group: some of its layers have failed to load, but not all.
   public static let warning = LayerViewState(rawValue: 32)
+}
+
+extension String {
+  /// The first code points.
+  func shortened(to count: Int) -> String { String(unicodeScalars.prefix(count)) }
 }

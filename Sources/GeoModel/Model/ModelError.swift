@@ -72,7 +72,7 @@ public struct ItemError: Hashable, Sendable {
 }
 
 /// An error stored as data, in the status of an object. Equal to `data` of the error on the wire.
-public struct Failure: Hashable, Sendable {
+public struct Failure: Error, Hashable, Sendable {
   public let kind: Text
   public let message: Text
   public let path: Text?

@@ -17,14 +17,21 @@ public struct SceneCamera: Hashable, Sendable {
   /// Clockwise rotation around the line of sight, in degrees.
   public let roll: Double
 
+  /// A camera within the limits that clients are held to: the nearest one, where a computed one is beyond.
   public init(longitude: Double, latitude: Double, altitude: Double, heading: Double, pitch: Double, roll: Double) {
-    self.longitude = longitude
-    self.latitude = latitude
-    self.altitude = altitude
+    func clamped(_ number: Double, _ range: ClosedRange<Double>) -> Double {
+      min(max(number, range.lowerBound), range.upperBound)
+    }
+    self.longitude = clamped(longitude, -180...180)
+    self.latitude = clamped(latitude, -90...90)
+    self.altitude = clamped(altitude, Self.altitudes)
     self.heading = Camera.normalized(degrees: heading)
-    self.pitch = pitch
-    self.roll = roll
+    self.pitch = clamped(pitch, 0...180)
+    self.roll = clamped(roll, -180...180)
   }
+
+  /// The altitudes that a camera can have, in metres.
+  static let altitudes = -100_000.0...1e9
 }
 
 extension SceneCamera {
@@ -38,6 +45,9 @@ extension SceneCamera {
   /// In metres above the ellipsoid, which stands for the ground; at least one.
   private var height: Double { max(altitude, 1) }
 
+  /// Whether nothing but rounding is between two scales: a camera has an altitude, from which its scale is computed.
+  static func isSame(_ scale: Double, _ other: Double) -> Bool { abs(scale - other) <= 1e-9 * other }
+
   /// Distance along the ground to the point looked at, in metres.
   var reach: Double { height * tan(slant) }
 
@@ -45,7 +55,7 @@ extension SceneCamera {
   ///
   /// At a distance of s metres, the width of the screen shows 2 s tan(55°/2) metres.
   func scale(on screen: Screen) -> Double {
-    2 * (height / cos(slant)) * Self.halfView / screen.widthInMeters
+    min(2 * (height / cos(slant)) * Self.halfView / screen.widthInMeters, Camera.scales.upperBound)
   }
 
   /// A camera straight above a point, at the altitude that corresponds to a scale.
@@ -90,17 +100,20 @@ extension World {
   }
 
   /// Moves the camera along its line of sight so that the scale denominator at the point looked at is multiplied by
-  /// `factor`.
+  /// `factor`, as far as the altitudes that there are allow.
   func dollied(_ camera: SceneCamera, by factor: Double) throws(ModelError) -> SceneCamera {
+    let height = max(camera.altitude, 1)
+    let altitude = min(max(height * factor, 1), SceneCamera.altitudes.upperBound)
+    guard altitude != height else { return camera }
+    let factor = altitude / height
     let nadir = Point(x: camera.longitude, y: camera.latitude)
     do {
       let distance = camera.reach * (1 - factor)
       let position =
         distance == 0 ? nadir : try geodesy.direct(from: nadir, azimuth: camera.heading, distance: distance).0
       return SceneCamera(
-        longitude: position.x, latitude: position.y, altitude: max(camera.altitude, 1) * factor,
-        heading: camera.heading,
-        pitch: camera.pitch, roll: camera.roll)
+        longitude: position.x, latitude: position.y, altitude: altitude, heading: camera.heading, pitch: camera.pitch,
+        roll: camera.roll)
     } catch { throw .transform(error) }
   }
 }

@@ -120,12 +120,13 @@ extension World {
 
   // MARK: Cameras
 
-  /// Whether a new view with this screen and viewpoint would get this camera. If not, documents save the camera, too.
+  /// Whether a new view with this screen and viewpoint would get this camera, and keep the viewpoint. If not, documents save the
+  /// camera, too: opening moves no view.
   public func viewpointDeterminesCamera(_ view: View) -> Bool {
     var new = view
     do {
       (new.camera, _) = try worldCamera(in: view.reference, on: view.screen)
-      return try resolve(view.viewpoint.target, in: new).0 == view.camera
+      return try resolve(view.viewpoint.target, in: new) == (view.camera, view.viewpoint)
     } catch { return false }
   }
 

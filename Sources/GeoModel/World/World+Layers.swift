@@ -32,7 +32,8 @@ extension World {
     guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name.string) }
     return try add(id, to: container, in: list, at: position) { id in
       Layer(
-        id: id, container: container, group: position.group, name: name ?? schema.name.string,
+        id: id, container: container, group: position.group,
+        name: name ?? schema.name.string.shortened(to: Layer.nameLimit),
         features: LayerFeatures(
           source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
     }

@@ -126,6 +126,7 @@ extension World {
     guard scale != camera.scale else { return (camera, viewpoint) }
     var camera = camera
     if case .camera(let scene) = viewpoint {
+      guard !SceneCamera.isSame(camera.scale, scale) else { return (camera, viewpoint) }
       let moved = try dollied(scene, by: scale / camera.scale)
       return (try flattened(moved, on: view.screen), .camera(moved))
     }
@@ -189,10 +190,12 @@ extension World {
       } catch { throw .transform(error) }
       let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
       guard
-        let fitted = Camera.fitting(
+        var fitted = Camera.fitting(
           view.wrap?.narrowed(inMap) ?? inMap, rotation: turned, padding: padding, on: view.screen,
           metersPerUnit: view.metersPerUnit, scale: camera.scale)
       else { throw .emptyGeometry }
+      // A box may reach beyond a pole; a center cannot.
+      if view.reference.kind == .geographic { fitted.y = min(max(fitted.y, -90), 90) }
       return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
     case .center(let center, let reference):
       let point = try projected(center, reference)

@@ -29,13 +29,23 @@ public enum DocumentProtocol {
     /// Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they
     /// are saved; selections of layers are not saved.
     public var isModified: Bool
+    /// Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the
+    /// first 100, each with its JSON Pointer in the document as `path`. Absent when there is none.
+    public var problems: [SessionProtocol.Failure]?
+    /// The number of all of them.
+    public var problemCount: Int?
     /// After a save: what the replaced file had and the system did not let be kept.
     public var lost: [DocumentProtocol.FileAttribute]?
 
-    public init(revision: Int, path: String? = nil, isModified: Bool, lost: [DocumentProtocol.FileAttribute]? = nil) {
+    public init(
+      revision: Int, path: String? = nil, isModified: Bool, problems: [SessionProtocol.Failure]? = nil,
+      problemCount: Int? = nil, lost: [DocumentProtocol.FileAttribute]? = nil
+    ) {
       self.revision = revision
       self.path = path
       self.isModified = isModified
+      self.problems = problems
+      self.problemCount = problemCount
       self.lost = lost
     }
 
@@ -45,6 +55,10 @@ public enum DocumentProtocol {
       let path = json["path"]
       self.path = try path.isPresent ? path.string() : nil
       self.isModified = try json["isModified"].bool()
+      let problems = json["problems"]
+      self.problems = try problems.isPresent ? problems.array(SessionProtocol.Failure.init(from:)) : nil
+      let problemCount = json["problemCount"]
+      self.problemCount = try problemCount.isPresent ? problemCount.integer("integer of at least 1") { $0 >= 1 } : nil
       let lost = json["lost"]
       self.lost = try lost.isPresent ? lost.array(DocumentProtocol.FileAttribute.init(from:)) : nil
     }
@@ -59,6 +73,14 @@ public enum DocumentProtocol {
       }
       writer.key("isModified")
       writer.value(isModified)
+      if let problems {
+        writer.key("problems")
+        writer.array(problems) { $0.encode(to: &$1) }
+      }
+      if let problemCount {
+        writer.key("problemCount")
+        writer.value(problemCount)
+      }
       if let lost {
         writer.key("lost")
         writer.array(lost) { $0.encode(to: &$1) }
@@ -508,9 +530,7 @@ public enum DocumentProtocol {
       let source = json["source"]
       self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
       let sourceLayer = json["sourceLayer"]
-      self.sourceLayer = try sourceLayer.isPresent
-        ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-        : nil
+      self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
       let name = json["name"]
       self.name = try name.isPresent
         ? name.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
@@ -1375,16 +1395,19 @@ public enum DocumentProtocol {
   }
 
   /// Opens a document and replaces the model. The document is read and checked first and replaces the model
-  /// atomically: when it fails, or is cancelled, the model is unchanged. Missing or changed data do not fail it:
-  /// sources, elevation sources and layers have an error in their status and can be retried. The old model is closed
-  /// as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session
-  /// remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running
-  /// one.
+  /// atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file is no document: no
+  /// JSON, of another format or too new. What is not valid in a document is left out and reported in `problems`: an
+  /// element of a list, a member of an object, or the object where it cannot be without that member (its id, its
+  /// data, its map). Members that were left out keep their text until they are set, and are saved with it; objects
+  /// that were left out are not saved again. Missing or changed data do not fail it: sources, elevation sources and
+  /// layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects
+  /// have the ids of the file. Types of view models and environment keys of the session remain, and those of the
+  /// document are added. A newer `document/open` or `document/revert` supersedes a running one.
   public enum Open {
     public static let name: StaticString = "document/open"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The file, at most 1 GiB.
+      /// The file, at most 1 GiB (`--max-document-bytes`).
       public var path: String
 
       public init(path: String) {

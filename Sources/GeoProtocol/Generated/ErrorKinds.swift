@@ -89,6 +89,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The file could not be written: the disk is full, or the folder is missing or read-only. A file that was there
   /// before is unchanged.
   case saveFailed
+  /// The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
+  case documentTooLarge
   /// The document has no file yet; `document/saveAs` names one.
   case documentUntitled
   /// A document is being opened or reverted: what would change or save the model before it is refused until that has
@@ -233,6 +235,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidDocument: -31080
     case .documentTooNew: -31081
     case .saveFailed: -31082
+    case .documentTooLarge: -31085
     case .documentUntitled: -31083
     case .documentBusy: -31084
     case .cycle: -31019

@@ -333,9 +333,7 @@ public enum LayerProtocol {
         self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
         self.source = try SessionProtocol.readObjectId(json["source"])
         let sourceLayer = json["sourceLayer"]
-        self.sourceLayer = try sourceLayer.isPresent
-          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-          : nil
+        self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
         let name = json["name"]
@@ -515,9 +513,7 @@ public enum LayerProtocol {
         self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
         self.source = try SessionProtocol.readObjectId(json["source"])
         let sourceLayer = json["sourceLayer"]
-        self.sourceLayer = try sourceLayer.isPresent
-          ? sourceLayer.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-          : nil
+        self.sourceLayer = try sourceLayer.isPresent ? sourceLayer.string() : nil
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
         let name = json["name"]

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "f8d5be209f7e2643"
+  public static let hash = "342ccd3a2c39ae99"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -127,11 +127,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "document/save", domain: "document", shape: .task, since: "0.1.0",
-      errors: [.documentUntitled, .pathRefused, .notAFile, .saveFailed, .contentModified]
+      errors: [.documentUntitled, .pathRefused, .notAFile, .saveFailed, .documentTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "document/saveAs", domain: "document", shape: .task, since: "0.1.0",
-      errors: [.pathRefused, .notAFile, .saveFailed, .contentModified]
+      errors: [.pathRefused, .notAFile, .saveFailed, .documentTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "document/revert", domain: "document", shape: .task, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f8d5be209f7e2643"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"342ccd3a2c39ae99"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -197,7 +197,7 @@ public enum OpenRPCDocument {
 {"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"}}],"examples":[{"name":"example","params":[{"name":"seconds","value":0.25}],"result":{"name":"result","value":{"revision":9,"now":"2000-01-01T00:00:00.250Z","ticks":8}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"document/new","summary":"Begins an empty document.","description":"Begins an empty document. Closes the whole model: views with their tasks, location sources, view models, bindings and links too; clears the values of the environment and history, whether or not the document was saved. Undo cannot restore any of it; clients may reuse the ids, which the server does not mint again in this session.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":13,"isModified":false}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"document/open","summary":"Opens a document and replaces the model.","description":"Opens a document and replaces the model. The document is read and checked first and replaces the model atomically: when it fails, or is cancelled, the model is unchanged. Missing or changed data do not fail it: sources, elevation sources and layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running one.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, at most 1 GiB.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"document/open","summary":"Opens a document and replaces the model.","description":"Opens a document and replaces the model. The document is read and checked first and replaces the model atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file is no document: no JSON, of another format or too new. What is not valid in a document is left out and reported in `problems`: an element of a list, a member of an object, or the object where it cannot be without that member (its id, its data, its map). Members that were left out keep their text until they are set, and are saved with it; objects that were left out are not saved again. Missing or changed data do not fail it: sources, elevation sources and layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running one.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, at most 1 GiB (`--max-document-bytes`).","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -213,6 +213,7 @@ public enum OpenRPCDocument {
 {"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
 {"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":14,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
@@ -220,6 +221,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}}],"examples":[{"name":"example","params":[{"name":"path","value":"copy.json"}],"result":{"name":"result","value":{"revision":15,"path":"/data/copy.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"document/revert","summary":"Opens the document's file again; unsaved changes are lost.","description":"Opens the document's file again; unsaved changes are lost.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
@@ -445,7 +447,7 @@ public enum OpenRPCDocument {
 {"name":"layer/add","summary":"Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`.","description":"Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`. Its features are read by `layer/load`.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"sourceLayer","description":"The layer's name in the source; its only one when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"sourceLayer","description":"The layer's name in the source; its only one when absent.","required":false,"schema":{"type":"string"}},\#
 {"name":"id","description":"The new layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"name","description":"The name shown to people; the source layer's name when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"role","description":"The list at the top level; ignored within a group.","required":false,"schema":{"$ref":"#/components/schemas/LayerRole","default":"operational"}},\#
@@ -485,7 +487,7 @@ public enum OpenRPCDocument {
 {"name":"layer/addTable","summary":"Adds a table over a layer of a source to a map or a scene.","description":"Adds a table over a layer of a source to a map or a scene. Geometries, where the source has any, are left out.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"sourceLayer","description":"The layer's name in the source; its only one when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"sourceLayer","description":"The layer's name in the source; its only one when absent.","required":false,"schema":{"type":"string"}},\#
 {"name":"id","description":"The new layer's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"name","description":"The name shown to people; the source layer's name when absent.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"index","description":"0-based index among the tables; last when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
@@ -1703,6 +1705,9 @@ public enum OpenRPCDocument {
 "DocumentInfo":{"title":"DocumentInfo","description":"The state of the document.","type":"object","required":["revision","isModified"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "path":{"type":"string","description":"Its absolute path; absent before it is first saved."},\#
 "isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."},\#
+"problems":{"type":"array","items":{"$ref":"#/components/schemas/Failure"},\#
+"description":"Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none."},\#
+"problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
 "description":"After a save: what the replaced file had and the system did not let be kept."}},\#
 "examples":[{"revision":12,"path":"/data/world.json","isModified":false}],"x-since":"0.1.0","x-domain":"document"},\#
@@ -1766,7 +1771,7 @@ public enum OpenRPCDocument {
 "kind":{"$ref":"#/components/schemas/LayerKind","description":"Its kind.","default":"feature"},\#
 "group":{"$ref":"#/components/schemas/ObjectId","description":"The group that contains it; absent at the top level."},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"Its source; absent for a group."},\#
-"sourceLayer":{"type":"string","maxLength":1024,"description":"Its name in the source; absent for a group."},\#
+"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people."},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified, subject to the groups that contain it."},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque."},\#
@@ -1946,7 +1951,7 @@ public enum OpenRPCDocument {
 "scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it is in."},\#
 "group":{"$ref":"#/components/schemas/ObjectId","description":"The group that contains it; absent at the top level.","x-coalescing":"merge"},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"Its source; absent for a group."},\#
-"sourceLayer":{"type":"string","maxLength":1024,"description":"Its name in the source; absent for a group."},\#
+"sourceLayer":{"type":"string","description":"Its name in the source; absent for a group."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people.","x-coalescing":"merge"},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified, subject to the groups that contain it.","x-coalescing":"merge"},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque.","x-coalescing":"merge"},\#
@@ -2055,7 +2060,7 @@ public enum OpenRPCDocument {
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of selected graphics.","x-coalescing":"merge"},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of all its graphics; absent when there are none.","x-coalescing":"merge"}},\#
 "examples":[{"overlay":"o1","revision":4,"view":"v1","spatialReference":"EPSG:4326","isVisible":true,"opacity":1,"graphicCount":1,"selectedCount":0,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}],"x-since":"0.1.0","x-domain":"overlay"},\#
-"Graphic":{"title":"Graphic","description":"A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true), `isSelected?` (false), `symbol?`. Null attributes are not stored: null means \"unknown\", as absent does. A GeoJSON Feature is accepted as well: its `properties` are the attributes, and simplestyle properties make its symbol.","type":"object","properties":{"id":{"type":"integer","minimum":0,"maximum":99999999999999},\#
+"Graphic":{"title":"Graphic","description":"A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true), `isSelected?` (false), `symbol?`. Null attributes are not stored: null means \"unknown\", as absent does. Arrays and objects in an attribute nest at most 64 levels. A GeoJSON Feature is accepted as well: its `properties` are the attributes, and simplestyle properties make its symbol.","type":"object","properties":{"id":{"type":"integer","minimum":0,"maximum":99999999999999},\#
 "type":{"const":"Feature"},\#
 "geometry":{"anyOf":[{"$ref":"#/components/schemas/Geometry"},\#
 {"type":"null"}]},\#
@@ -2586,6 +2591,11 @@ public enum OpenRPCDocument {
 "saveFailed":{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed","path":"/data/world.json","reason":"No space left on device"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The operating system's message."}}},\#
 "x-since":"0.1.0"},\#
+"documentTooLarge":{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge","path":"/data/world.json","expected":"at most 1073741824 bytes, 100000000 values and 2048 levels","bytes":1300000000,"values":40000000,"depth":9},\#
+"x-data":{"type":"object","required":["bytes","values","depth"],"properties":{"bytes":{"type":"integer","description":"The size that its file would have."},\#
+"values":{"type":"integer","description":"The number of its JSON values, at most."},\#
+"depth":{"type":"integer","description":"How deep its arrays and objects nest."}}},\#
+"x-since":"0.2.0"},\#
 "documentUntitled":{"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"},\#
 "x-since":"0.1.0"},\#
 "documentBusy":{"code":-31084,"message":"A document is being opened or reverted: what would change or save the model before it is refused until that has ended, by whomever it was sent.","data":{"kind":"documentBusy"},\#

@@ -9,6 +9,13 @@ import Reading
 import StateTree
 import WireCoding
 
+/// A geometry that the model cannot hold.
+private struct GeometryFailure: Error {
+  /// Of the block.
+  let row: Int
+  let error: WKBError
+}
+
 enum FeatureLoading {
   static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
     switch origin {
@@ -63,9 +70,10 @@ enum FeatureLoading {
           usesOwnIDs = false
           try store.append(try Self.batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
         }
-      } catch let error as WKBError {
+      } catch let error as GeometryFailure {
         failure = ReadError.readFailed(
-          driver: nil, path: source.name, layer: schema.name.string, reason: "a geometry cannot be held: \(error)")
+          driver: nil, path: source.name, layer: schema.name.string,
+          reason: "the geometry of feature \(store.count + error.row + 1) cannot be held: expected \(error.error)")
       } catch let error as StoreFailure {
         failure = ModelError(error)
       } catch {
@@ -107,13 +115,17 @@ enum FeatureLoading {
   private static func setGeometries(_ block: borrowing FeatureBlock, in batch: inout FeatureBatch) throws {
     switch block.geometries {
     case .none: return
-    case .points(let values, let stride):
+    case .points(let values, let stride) where values.allSatisfy(\.isFinite):
       func ordinate(_ number: Int) -> [Double] { (0..<block.count).map { values[$0 * stride + number] } }
       try batch.setPoints(x: ordinate(0), y: ordinate(1), z: stride == 3 ? ordinate(2) : nil)
-    case .wkb:
+    case .points, .wkb:
       var geometries: [Geometry?] = []
       geometries.reserveCapacity(block.count)
-      for row in 0..<block.count { geometries.append(try block.geometries.geometry(row)) }
+      for row in 0..<block.count {
+        do { geometries.append(try block.geometries.geometry(row)) } catch {
+          throw GeometryFailure(row: row, error: error)
+        }
+      }
       try batch.setGeometries(geometries)
     }
   }

@@ -10,6 +10,9 @@ import StateTree
 import WireCoding
 
 package enum SourceService: SourceHandlers {
+  /// How deep inline data nest at the most. Documents have them deeper than requests do, and have to be readable as well.
+  private static let inlineDepthLimit = 1_024
+
   package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     if let source = existing(world.sources, params.id, params.ifExists) {
       return TaskPlan { _ in { Wire.object(source, $0) } }
@@ -45,6 +48,11 @@ package enum SourceService: SourceHandlers {
       throw RPCError(
         .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object"
       )
+    }
+    guard value.depth <= inlineDepthLimit else {
+      throw RPCError(
+        .invalidParams, "The data at /params/data nest too deep.", path: "/params/data",
+        expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
     let reference = try world.canonical(params.spatialReference)
     let bytes = Array(value.jsonText.utf8)

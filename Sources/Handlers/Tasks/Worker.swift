@@ -1,9 +1,21 @@
 // What a task has on its worker thread: whether it is still wanted, and a way to say how far it is.
 
 import GeoModel
+import JSON
 import JSONRPC
 import Readers
 import Synchronization
+
+/// How large a document may be: what a reader refuses, no writer writes.
+public struct DocumentLimits: Sendable {
+  public var bytes = 1 << 30
+  /// Jansson's tree of so many takes all the memory there is.
+  public var values = 100_000_000
+  /// Of arrays and objects in one another.
+  public var depth = JSONDocument.maximumDepth
+
+  public init() {}
+}
 
 /// The line between a task's work and the loop.
 public final class Worker: Sendable {
@@ -15,13 +27,16 @@ public final class Worker: Sendable {
   package let readers: Readers
   /// How large a result may be, in bytes.
   package let resultBytes: Int
+  package let documentLimits: DocumentLimits
 
   package init(
-    files: FilePaths, readers: Readers, resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void
+    files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits,
+    onProgress: @escaping @Sendable (Double) -> Void
   ) {
     self.files = files
     self.readers = readers
     self.resultBytes = resultBytes
+    self.documentLimits = documentLimits
     self.onProgress = onProgress
   }
 

@@ -40,39 +40,22 @@ extension RPCError {
     .with("file", file).with("version", version).with("supported", supported)
   }
 
+  /// - Parameters:
+  ///   - values, depth: of the document's text, as is `bytes`.
+  ///   - limits: what a reader takes.
+  package init(
+    documentTooLarge path: String, bytes: Int, values: Int, depth: Int,
+    limits: (bytes: Int, values: Int, depth: Int)
+  ) {
+    self = RPCError(
+      .documentTooLarge,
+      "The document has \(bytes) bytes, \(values) values and \(depth) levels; it could not be opened again.",
+      path: path,
+      expected: "at most \(limits.bytes) bytes, \(limits.values) values and \(limits.depth) levels"
+    )
+    .with("bytes", bytes).with("values", values).with("depth", depth)
+  }
+
   package static let documentUntitled = RPCError(
     .documentUntitled, "The document has no file yet; document/saveAs gives it one.")
-
-  /// The error of a command whose params come from a document: an invalid document, with the path in it. Missing libraries and
-  /// cancellation are not the document's fault and stay as they are.
-  ///
-  /// - Parameters:
-  ///   - object: the object in the document that could not be created.
-  ///   - noun: the member that contains its id.
-  package init?(_ error: any Error, inDocument file: String, _ root: JSONValue, at object: JSONValue, _ noun: String) {
-    let pointer = object.path(from: root)
-    switch error {
-    case let error as JSONError:
-      self.init(
-        invalidDocument: file, at: error.path(from: root), expected: error.expected,
-        reason: "expected \(error.expected), found \(error.found)")
-    case ModelError.items(let items, _):
-      guard let first = items.first else { return nil }
-      self.init(
-        invalidDocument: file, at: "\(pointer)/graphics/\(first.index)\(first.failure.path ?? "")",
-        expected: first.failure.expected?.string, reason: first.failure.message.string)
-      self = with("error", RPCError(first.failure))
-    default:
-      guard var inner = RPCError(error, in: object, at: pointer) else { return nil }
-      if inner.kind == ErrorKind.libraryMissing.rawValue || inner.kind == ErrorKind.cancelled.rawValue {
-        self = inner
-        return
-      }
-      if case ModelError.idExists = error { inner.path = "\(pointer)/\(noun)" }
-      // Other paths are those of files, or no more precise than the object's.
-      let path = inner.path.flatMap { $0.hasPrefix(pointer) ? $0 : nil } ?? pointer
-      self = RPCError(invalidDocument: file, at: path, expected: inner.expected, reason: inner.message)
-        .with("error", inner)
-    }
-  }
 }

@@ -23,45 +23,6 @@ struct DocumentTests {
 
   // MARK: Equal models
 
-  /// The part of the state tree that documents contain.
-  private static func saved(_ tree: Value?, keeping sources: Set<String>) -> Value {
-    guard case .object(var members)? = tree else { return .null }
-    for name in ["locationSources", "edit", "document"] { members[name] = nil }
-    members["viewModels"] = members["viewModels"]?.mapped { model in
-      var model = model
-      model["work"] = nil
-      return model
-    }
-    members["environments"] = .object(
-      (members["environments"]?.object ?? [:]).filter { id, scope in
-        id == "$session" || [scope["values"], scope["objects"]] != [[:], [:]]
-      })
-    members["layers"] = members["layers"]?.mapped { layer in
-      var layer = layer
-      for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { layer[name] = nil }
-      return layer
-    }
-    for name in ["maps", "scenes"] {
-      members[name] = members[name]?.mapped { container in
-        var container = container
-        container["loadStatus"] = nil
-        return container
-      }
-    }
-    members["views"] = members["views"]?.mapped { view in
-      var view = view
-      for name in ["isNavigating", "layerViewStates"] { view[name] = nil }
-      if case .object(var display)? = view["locationDisplay"] {
-        for name in ["source", "autoPanMode"] { display[name] = nil }
-        view["locationDisplay"] = .object(display)
-      }
-      return view
-    }
-    // Opening restores closed sources that layers need.
-    members["sources"] = .object((members["sources"]?.object ?? [:]).filter { sources.contains($0.key) })
-    return .object(members)
-  }
-
   @Test(arguments: UInt64(0)..<30)
   func `a model that is saved and opened again is equal, and so is its file`(seed: UInt64) throws {
     var edits = RandomEdits(server, seed: seed)
@@ -84,7 +45,7 @@ struct DocumentTests {
     #expect(empty?["environments"]?["$session"]?["objects"] == [:])
     try open("a.json")
     let after = try server.state("")[""]
-    #expect(Self.saved(before, keeping: sources) == Self.saved(after, keeping: sources))
+    #expect(savedState(before, keeping: sources) == savedState(after, keeping: sources))
     let needed = Set(after?["layers"]?.object?.values.compactMap { $0["source"]?.string } ?? [])
     #expect(Set(after?["sources"]?.object?.keys.map { $0 } ?? []) == sources.union(needed))
     let areasAfter = try server.state("/views")["/views"]?.object?.keys.sorted().map {
@@ -101,7 +62,7 @@ struct DocumentTests {
     try other.call("clock/set", ["mode": "manual"])
     try other.call("document/open", ["path": .string(folder.path("a.json"))])
     #expect(
-      Self.saved(try other.state("")[""], keeping: sources) == Self.saved(before, keeping: sources))
+      savedState(try other.state("")[""], keeping: sources) == savedState(before, keeping: sources))
     try other.call("document/saveAs", ["path": .string(folder.path("b.json"))])
     #expect(try folder.text("b.json") == (try folder.text("a.json")))
     #expect(try folder.names == ["a.json", "b.json"])
@@ -272,4 +233,43 @@ extension Value {
   func mapped(_ change: ([String: Value]) -> [String: Value]) -> Value {
     .object((object ?? [:]).mapValues { .object(change($0.object ?? [:])) })
   }
+}
+
+/// The part of the state tree that documents contain.
+func savedState(_ tree: Value?, keeping sources: Set<String>) -> Value {
+  guard case .object(var members)? = tree else { return .null }
+  for name in ["locationSources", "edit", "document", "bindings", "links"] { members[name] = nil }
+  members["viewModels"] = members["viewModels"]?.mapped { model in
+    var model = model
+    model["work"] = nil
+    return model
+  }
+  members["environments"] = .object(
+    (members["environments"]?.object ?? [:]).filter { id, scope in
+      id == "$session" || [scope["values"], scope["objects"]] != [[:], [:]]
+    })
+  members["layers"] = members["layers"]?.mapped { layer in
+    var layer = layer
+    for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { layer[name] = nil }
+    return layer
+  }
+  for name in ["maps", "scenes"] {
+    members[name] = members[name]?.mapped { container in
+      var container = container
+      container["loadStatus"] = nil
+      return container
+    }
+  }
+  members["views"] = members["views"]?.mapped { view in
+    var view = view
+    for name in ["isNavigating", "layerViewStates"] { view[name] = nil }
+    if case .object(var display)? = view["locationDisplay"] {
+      for name in ["source", "autoPanMode"] { display[name] = nil }
+      view["locationDisplay"] = .object(display)
+    }
+    return view
+  }
+  // Opening restores closed sources that layers need.
+  members["sources"] = .object((members["sources"]?.object ?? [:]).filter { sources.contains($0.key) })
+  return .object(members)
 }

@@ -82,7 +82,10 @@ struct QueryCheckpointTests {
   private static func progress(of work: (Worker) throws -> Void, stopAfter last: Int = .max) throws -> [Double] {
     let reports = Mutex<[Double]>([])
     let worker = Mutex<Worker?>(nil)
-    let made = Worker(files: FilePaths(root: "/", allowedDirectories: []), readers: testReaders, resultBytes: 1 << 26) { fraction in
+    let made = Worker(
+      files: FilePaths(root: "/", allowedDirectories: []), readers: testReaders, resultBytes: 1 << 26,
+      documentLimits: DocumentLimits()
+    ) { fraction in
       let count = reports.withLock { reports in
         reports.append(fraction)
         return reports.count

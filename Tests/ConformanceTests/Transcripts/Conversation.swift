@@ -59,6 +59,7 @@ final class Conversation {
       case "--max-message-bytes": configuration.limits.messageBytes = Int(value) ?? 0
       case "--max-values": configuration.limits.values = Int(value) ?? 0
       case "--max-batch": configuration.limits.batch = Int(value) ?? 0
+      case "--max-document-bytes": configuration.documentLimits.bytes = Int(value) ?? 0
       case "--max-header-bytes": configuration.limits.headerBytes = Int(value) ?? 0
       default: break
       }

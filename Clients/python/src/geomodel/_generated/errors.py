@@ -392,6 +392,19 @@ class SaveFailedError(GeoModelError):
     code = -31082
 
 
+class DocumentTooLargeError(GeoModelError):
+    """The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
+
+    `data` has:
+        bytes: The size that its file would have.
+        values: The number of its JSON values, at most.
+        depth: How deep its arrays and objects nest.
+    """
+
+    kind = "documentTooLarge"
+    code = -31085
+
+
 class DocumentUntitledError(GeoModelError):
     """The document has no file yet; `document/saveAs` names one."""
 
@@ -898,6 +911,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidDocument": InvalidDocumentError,
     "documentTooNew": DocumentTooNewError,
     "saveFailed": SaveFailedError,
+    "documentTooLarge": DocumentTooLargeError,
     "documentUntitled": DocumentUntitledError,
     "documentBusy": DocumentBusyError,
     "cycle": CycleError,

@@ -712,14 +712,18 @@ class DocumentMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document and replaces the model. The document is read and checked first and replaces the
-        model atomically: when it fails, or is cancelled, the model is unchanged. Missing or changed data
-        do not fail it: sources, elevation sources and layers have an error in their status and can be
-        retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of
-        view models and environment keys of the session remain, and those of the document are added. A
-        newer `document/open` or `document/revert` supersedes a running one.
+        model atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file
+        is no document: no JSON, of another format or too new. What is not valid in a document is left out
+        and reported in `problems`: an element of a list, a member of an object, or the object where it
+        cannot be without that member (its id, its data, its map). Members that were left out keep their
+        text until they are set, and are saved with it; objects that were left out are not saved again.
+        Missing or changed data do not fail it: sources, elevation sources and layers have an error in
+        their status and can be retried. The old model is closed as by `document/new`; objects have the ids
+        of the file. Types of view models and environment keys of the session remain, and those of the
+        document are added. A newer `document/open` or `document/revert` supersedes a running one.
 
         Args:
-            path: The file, at most 1 GiB.
+            path: The file, at most 1 GiB (`--max-document-bytes`).
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -762,6 +766,8 @@ class DocumentMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
+            DocumentTooLargeError: The document would be larger than one that can be opened
+                (`--max-document-bytes`).
             DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
                 or inline resource.
@@ -789,6 +795,8 @@ class DocumentMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
+            DocumentTooLargeError: The document would be larger than one that can be opened
+                (`--max-document-bytes`).
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
                 or inline resource.
             NotAFileError: The path names a directory or a special file.
@@ -1662,8 +1670,7 @@ class LayerMethods(SyncCaller):
             source: The source.
             map: The map; this or `scene`.
             scene: The scene; this or `map`.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
+            source_layer: The layer's name in the source; its only one when absent.
             id: The new layer's id; minted when absent.
             name: The name shown to people; the source layer's name when absent. (at most 1024 characters)
             role: The list at the top level; ignored within a group. (default "operational")
@@ -1793,8 +1800,7 @@ class LayerMethods(SyncCaller):
             source: The source.
             map: The map; this or `scene`.
             scene: The scene; this or `map`.
-            source_layer: The layer's name in the source; its only one when absent. (at most 1024
-                characters)
+            source_layer: The layer's name in the source; its only one when absent.
             id: The new layer's id; minted when absent.
             name: The name shown to people; the source layer's name when absent. (at most 1024 characters)
             index: 0-based index among the tables; last when absent. (at least 0)

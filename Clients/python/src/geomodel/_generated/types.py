@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "f8d5be209f7e2643"
+PROTOCOL_HASH = "342ccd3a2c39ae99"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -658,6 +658,12 @@ class DocumentInfo(TypedDict):
     """Whether it differs from the last save. Viewpoints, selections and location displays do not count,
     though they are saved; selections of layers are not saved.
     """
+    problems: NotRequired[list[Failure]]
+    """Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most
+    the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none.
+    """
+    problemCount: NotRequired[int]
+    """The number of all of them. (at least 1)"""
     lost: NotRequired[list[FileAttribute]]
     """After a save: what the replaced file had and the system did not let be kept."""
 
@@ -782,7 +788,7 @@ class SavedLayer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group. (at most 1024 characters)"""
+    """Its name in the source; absent for a group."""
     name: NotRequired[str]
     """The name shown to people. (at most 1024 characters)"""
     isVisible: NotRequired[bool]
@@ -1367,7 +1373,7 @@ class Layer(TypedDict):
     source: NotRequired[ObjectId]
     """Its source; absent for a group."""
     sourceLayer: NotRequired[str]
-    """Its name in the source; absent for a group. (at most 1024 characters)"""
+    """Its name in the source; absent for a group."""
     name: str
     """The name shown to people. (at most 1024 characters)"""
     isVisible: bool
@@ -1839,9 +1845,9 @@ class Overlay(TypedDict):
 
 Graphic = Any
 """A graphic: `id?`, `geometry?`, `spatialReference?`, `attributes?`, `zIndex?` (0), `isVisible?` (true),
-`isSelected?` (false), `symbol?`. Null attributes are not stored: null means "unknown", as absent does. A
-GeoJSON Feature is accepted as well: its `properties` are the attributes, and simplestyle properties make
-its symbol.
+`isSelected?` (false), `symbol?`. Null attributes are not stored: null means "unknown", as absent does.
+Arrays and objects in an attribute nest at most 64 levels. A GeoJSON Feature is accepted as well: its
+`properties` are the attributes, and simplestyle properties make its symbol.
 """
 
 GraphicUpdate = Any
