@@ -22,11 +22,14 @@ extension FuzzTarget {
         + Seeds.texts().filter { $0.contains("geomodel-document") }.map { Array($0.utf8) }
     },
     run: { (input) throws(Broken) in
-      guard let opened = try? folder.open(input) else { return }
+      guard let (opened, before) = try? folder.open(input) else { return }
       let first = try accepted("saving") { try folder.save(opened) }
-      let again = try accepted("what was saved is refused: \(String(decoding: first, as: UTF8.self))") {
+      let (again, problems) = try accepted("what was saved is refused: \(String(decoding: first, as: UTF8.self))") {
         try first.withUnsafeBytes { try folder.open($0) }
       }
+      // What is not valid is kept, and is not valid then either.
+      try check(
+        problems <= before, "what was saved has \(problems) problems: \(String(decoding: first, as: UTF8.self))")
       let second = try accepted("saving again") { try folder.save(again) }
       try check(
         first == second,
@@ -49,25 +52,26 @@ private struct Folder {
     // No file is read: each source fails.
     worker = Worker(
       files: FilePaths(root: path, allowedDirectories: [path]), readers: Readers(executable: "/nonexistent"),
-      resultBytes: .max, onProgress: { _ in })
+      resultBytes: .max, documentLimits: DocumentLimits(), onProgress: { _ in })
     atexit {
       unlink("\(folder.path)/a.json")
       rmdir(folder.path)
     }
   }
 
-  func open(_ text: UnsafeRawBufferPointer) throws -> World {
+  /// The world of a document, and how many problems it has.
+  func open(_ text: UnsafeRawBufferPointer) throws -> (World, problems: Int) {
     let file = "\(path)/a.json"
     let descriptor = Platform.open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer { close(descriptor) }
     guard writeAll(text, to: descriptor) else { throw Broken("\(file) cannot be written: \(errorText())") }
     let empty = World(transformer: proj, geodesy: proj, now: Instant(nanoseconds: 0))
-    let (read, unknown) = try DocumentFile.read(file, into: empty, worker)
+    let read = try DocumentFile.read(file, into: empty, worker)
     var world = empty
     world.begin(origin: .task)
-    world.open(read, path: file, unknown)
+    world.open(read.world, path: file, read.unknown)
     world.commit("document/open")
-    return world
+    return (world, read.problems.count)
   }
 
   func save(_ world: World) throws -> [UInt8] {

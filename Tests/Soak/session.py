@@ -201,6 +201,8 @@ class Session:
         opened = wire.call("document/open", {"path": str(first)})
         if "error" in opened:
             raise Broken(f"what was saved does not open: {json.dumps(opened['error'])[:600]}")
+        if opened["result"].get("problems"):
+            raise Broken(f"what was saved has problems: {json.dumps(opened['result'])[:600]}")
         wire.result("document/saveAs", {"path": str(second)})
         if first.read_bytes() != second.read_bytes():
             raise Broken(f"opened and saved again it differs: {_line(first.read_text(), second.read_text())}")
