@@ -34,7 +34,7 @@ extension WKBError: CustomStringConvertible {
     case .unsupportedType(let offset, let code): "the code of a simple type, not \(code), at byte \(offset)"
     case .unexpectedMember(let offset, let code): "a member that fits, not one of the code \(code), at byte \(offset)"
     case .tooDeep(let offset): "at most \(Geometry.maximumDepth) nested collections, at byte \(offset)"
-    case .notFinite(let offset): "finite coordinates at byte \(offset)"
+    case .notFinite: "finite coordinates"
     case .trailingBytes(let offset): "nothing more at byte \(offset)"
     }
   }

@@ -122,4 +122,26 @@ import Testing
     let text = #"{"b":[1,2.5,"x",null,true,false,{}],"a":{"c":[]}}"#
     #expect(try JSONDocument(text).read(\.jsonText) == text)
   }
+
+  @Test func `bytes, values and depth are known from the text, in whatever pieces it comes`() throws {
+    let text = Array(#"{"a": [1, {"b": "]}\\\"[,"}], "c": [[[]]], "\\": "\u00e9,"}"#.utf8)
+    var whole = JSONMeasure()
+    text.withUnsafeBytes { whole.add($0) }
+    #expect(whole.bytes == text.count)
+    #expect(whole.depth == 4)
+    for cut in 0...text.count {
+      var parts = JSONMeasure()
+      text[..<cut].withUnsafeBytes { parts.add($0) }
+      text[cut...].withUnsafeBytes { parts.add($0) }
+      #expect((parts.values, parts.depth) == (whole.values, whole.depth))
+    }
+    // What it counts is what the reader refuses.
+    let deep = String(repeating: "[", count: JSONDocument.maximumDepth)
+    var measure = JSONMeasure()
+    deep.utf8.withContiguousStorageIfAvailable { measure.add(UnsafeRawBufferPointer($0)) }
+    #expect(measure.depth == JSONDocument.maximumDepth)
+    let ends = String(repeating: "]", count: JSONDocument.maximumDepth)
+    #expect(throws: Never.self) { try JSONDocument(deep + ends) }
+    #expect(throws: JSONSyntaxError.self) { try JSONDocument("[" + deep + ends + "]") }
+  }
 }

@@ -244,7 +244,7 @@ public enum DocumentProtocol {
       self.source = try SessionProtocol.readObjectId(json["source"])
       let path = json["path"]
       self.path = try path.isPresent
-        ? path.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
+        ? path.string("string of at least 1 character") { $0.unicodeScalars.count >= 1 }
         : nil
       let data = json["data"]
       self.data = try data.isPresent ? data.opaque("any value but null") : nil
@@ -745,7 +745,7 @@ public enum DocumentProtocol {
       self.baseSurface = try baseSurface.isPresent ? SceneProtocol.BaseSurfaceUpdate(from: baseSurface) : nil
       let elevationSources = json["elevationSources"]
       self.elevationSources = try elevationSources.isPresent
-        ? elevationSources.array("array of at most 64 elements", 0...64, DocumentProtocol.SavedElevationSource.init(from:))
+        ? elevationSources.array(DocumentProtocol.SavedElevationSource.init(from:))
         : []
       let operationalLayers = json["operationalLayers"]
       self.operationalLayers = try operationalLayers.isPresent

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"342ccd3a2c39ae99"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64133cf9ee0bb834"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1738,7 +1738,7 @@ public enum OpenRPCDocument {
 "DocumentFormat":{"title":"DocumentFormat","description":"The format of the file.","type":"string","enum":["geomodel-document"],"x-enum-descriptions":{"geomodel-document":"A document of this server's."},\#
 "examples":["geomodel-document"],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedSource":{"title":"SavedSource","description":"Data that layers are made of: a file (`path`) or inline GeoJSON (`data`).","type":"object","required":["source"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"path":{"type":"string","minLength":1,"maxLength":4096,"description":"The file, relative to the document's folder; absolute and `file://` paths are accepted too."},\#
+"path":{"type":"string","minLength":1,"description":"The file, relative to the document's folder; absolute and `file://` paths are accepted too."},\#
 "data":{"description":"The GeoJSON object."},\#
 "driver":{"type":"string","maxLength":32,"description":"Only this driver, by GDAL's short name."},\#
 "xField":{"type":"string","maxLength":256,"description":"CSV: the column of eastings or longitudes."},\#
@@ -1795,7 +1795,7 @@ public enum OpenRPCDocument {
 "basemap":{"$ref":"#/components/schemas/BasemapUpdate","description":"Present when the map or scene has one."},\#
 "baseSurface":{"$ref":"#/components/schemas/BaseSurfaceUpdate","description":"The ground."},\#
 "elevationSources":{"type":"array","items":{"$ref":"#/components/schemas/SavedElevationSource"},\#
-"maxItems":64,"description":"First match first. One that cannot be opened comes with the status `failed`.","default":[]},\#
+"description":"First match first. One that cannot be opened comes with the status `failed`.","default":[]},\#
 "operationalLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
 "description":"First drawn first; layers in a group follow it and name it.","default":[]},\#
 "baseLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
@@ -2153,7 +2153,7 @@ public enum OpenRPCDocument {
 "geometryType":{"type":"string","description":"As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table."},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Absent when it is unknown without reading all features."},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Absent when it is unknown or there is none."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Absent when the source does not state it."},\#
+"spatialReference":{"type":"string","description":"An authority code or WKT, as long as the source has it; absent when it does not state one."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "description":"Its fields, in order."}},\#
 "examples":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#

@@ -69,7 +69,7 @@ public enum SourceProtocol {
     public var featureCount: Int?
     /// Absent when it is unknown or there is none.
     public var extent: SessionProtocol.Envelope?
-    /// Absent when the source does not state it.
+    /// An authority code or WKT, as long as the source has it; absent when it does not state one.
     public var spatialReference: String?
     /// Its fields, in order.
     public var fields: [SourceProtocol.Field]
@@ -96,9 +96,7 @@ public enum SourceProtocol {
       let extent = json["extent"]
       self.extent = try extent.isPresent ? SessionProtocol.Envelope(from: extent) : nil
       let spatialReference = json["spatialReference"]
-      self.spatialReference = try spatialReference.isPresent
-        ? SessionProtocol.readSpatialReference(spatialReference)
-        : nil
+      self.spatialReference = try spatialReference.isPresent ? spatialReference.string() : nil
       self.fields = try json["fields"].array(SourceProtocol.Field.init(from:))
     }
 

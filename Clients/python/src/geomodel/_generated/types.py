@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "342ccd3a2c39ae99"
+PROTOCOL_HASH = "64133cf9ee0bb834"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -722,8 +722,8 @@ class SavedSource(TypedDict):
     source: ObjectId
     """Its id."""
     path: NotRequired[str]
-    """The file, relative to the document's folder; absolute and `file://` paths are accepted too. (1 to 4096
-    characters)
+    """The file, relative to the document's folder; absolute and `file://` paths are accepted too. (at least 1
+    character)
     """
     data: NotRequired[Any]
     """The GeoJSON object."""
@@ -838,9 +838,7 @@ class SavedScene(TypedDict):
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
-    """First match first. One that cannot be opened comes with the status `failed`. (at most 64 elements;
-    default [])
-    """
+    """First match first. One that cannot be opened comes with the status `failed`. (default [])"""
     operationalLayers: NotRequired[list[SavedLayer]]
     """First drawn first; layers in a group follow it and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
@@ -2242,8 +2240,8 @@ class SourceLayer(TypedDict):
     """Absent when it is unknown without reading all features. (at least 0)"""
     extent: NotRequired[Envelope]
     """Absent when it is unknown or there is none."""
-    spatialReference: NotRequired[SpatialReference]
-    """Absent when the source does not state it."""
+    spatialReference: NotRequired[str]
+    """An authority code or WKT, as long as the source has it; absent when it does not state one."""
     fields: list[Field]
     """Its fields, in order."""
 
