@@ -69,7 +69,7 @@ private struct Folder {
     let read = try DocumentFile.read(file, into: empty, worker)
     var world = empty
     world.begin(origin: .task)
-    world.open(read.world, path: file, read.unknown)
+    world.open(world.emptied().opening(read.world, path: file, read.unknown))
     world.commit("document/open")
     return (world, read.problems.count)
   }
