@@ -9,7 +9,7 @@ BUILD := .build/release
 SERVER := $(BUILD)/geomodel-server
 CLIENT := Clients/python/src
 
-.PHONY: help dependencies build demo check test bench generate generate-locales check-member install format clean
+.PHONY: help dependencies build demo check test fuzz sanitize soak bench generate generate-locales check-member install format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,15 @@ check: ## debug build, quick tests and transcripts in memory
 
 test: $(if $(FILTER),,build) ## every test in release mode; FILTER=UndoTests or FILTER='overlay/*': only those, in debug mode
 	@$(if $(FILTER),.ci/check '$(FILTER)',.ci/test)
+
+fuzz: ## fuzz what reads untrusted bytes, each target for SECONDS (60); TARGET=wkb: only that one
+	@.ci/fuzz '$(or $(SECONDS),60)' $(TARGET)
+
+sanitize: ## the tests under AddressSanitizer, then under ThreadSanitizer; SANITIZER=thread, FILTER=UndoTests: only those
+	@set -e; for one in $(or $(SANITIZER),address thread); do .ci/sanitize $$one '$(FILTER)'; done
+
+soak: build ## random sessions with the server for SECONDS (300); SEED=: from that one on
+	@python3 Tests/Soak/soak.py --server $(SERVER) --seconds $(or $(SECONDS),300) $(if $(SEED),--seed $(SEED))
 
 bench: build ## compare with C floors, as ratios, in one run
 	@swift build -c release --scratch-path .build-tests -Xswiftc -enable-testing --build-tests

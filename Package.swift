@@ -20,6 +20,21 @@ let nio: [Target.Dependency] = [
   .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
+// Readers of untrusted bytes with checks of what they accept: tests of their seeds, or under GEOMODEL_FUZZ, which `make fuzz`
+// sets, a program around libFuzzer.
+let fuzzed: [Target.Dependency] = [
+  "Documents", "Handlers", "GeoModel", "Query", "Projection", "Readers", "Reading", "Geometry", "JSONRPC", "JSON",
+  "Platform",
+]
+let fuzz: Target =
+  Context.environment["GEOMODEL_FUZZ"] == nil
+  ? .testTarget(
+    name: "FuzzTests", dependencies: fuzzed, exclude: ["LibFuzzer.swift", "JSONMutation.swift", "Found"],
+    swiftSettings: strict)
+  : .executableTarget(
+    name: "fuzz", dependencies: fuzzed, path: "Tests/FuzzTests", exclude: ["SeedTests.swift", "Found"],
+    swiftSettings: strict)
+
 let package = Package(
   name: "geomodel-server",
   products: [.executable(name: "geomodel-server", targets: ["geomodel-server"])],
@@ -111,7 +126,8 @@ let package = Package(
     .executableTarget(
       name: "geomodel-server",
       dependencies: [
-        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers", "Platform",
+        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers",
+        "Platform",
         logging,
       ],
       swiftSettings: strict,
@@ -124,6 +140,7 @@ let package = Package(
     .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform"], swiftSettings: strict),
 
     // Tests.
+    fuzz,
     .target(
       name: "TestSupport", dependencies: ["JSON", "JSONRPC", "Platform"], path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -137,7 +154,8 @@ let package = Package(
     tests(
       "NativeTests",
       [
-        "Projection", "GeometryEngine", "Readers", "Reading", "Elevation", "CReader", "Geometry", "Files", "TestSupport",
+        "Projection", "GeometryEngine", "Readers", "Reading", "Elevation", "CReader", "Geometry", "Files",
+        "TestSupport",
       ]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(

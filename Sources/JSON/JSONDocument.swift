@@ -67,12 +67,17 @@ public final class JSONDocument: @unchecked Sendable {
       throw JSONSyntaxError(kind: .malformed, reason: "a zero byte", offset: UnsafeRawPointer(zero) - start)
     }
     var error = json_error_t()
+    var rewritten: LargeIntegers?
     let root = arena.withAllocation { () -> UnsafeMutablePointer<json_t>? in
       if let root = Self.load(text, flags, &error) { return root }
-      guard error.code == json_error_numeric_overflow, let rewritten = LargeIntegers.asReals(text) else { return nil }
-      return rewritten.withUnsafeBytes { Self.load($0, flags, &error) }
+      guard error.code == json_error_numeric_overflow else { return nil }
+      rewritten = LargeIntegers(in: text)
+      return rewritten?.text.withUnsafeBytes { Self.load($0, flags, &error) }
     }
-    guard let root else { throw JSONSyntaxError(error) }
+    guard let root else {
+      let offset = Int(error.position)
+      throw JSONSyntaxError(error, at: rewritten?.original(offset) ?? offset)
+    }
     owned = root
     self.arena = consume arena
   }
@@ -105,7 +110,7 @@ extension json_error_t {
 }
 
 extension JSONSyntaxError {
-  fileprivate init(_ error: json_error_t) {
+  fileprivate init(_ error: json_error_t, at offset: Int) {
     let reason = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let kind: Kind =
       switch error.code {
@@ -115,6 +120,6 @@ extension JSONSyntaxError {
       case json_error_out_of_memory: .outOfMemory
       default: .malformed
       }
-    self.init(kind: kind, reason: reason, offset: Int(error.position))
+    self.init(kind: kind, reason: reason, offset: offset)
   }
 }

@@ -92,6 +92,14 @@ import Testing
     #expect(error?.kind == kind)
   }
 
+  @Test(arguments: ["x", ",]", "]]", " 1e400]", ""])
+  func `an error behind integers beyond 64 bits is where it is behind others of their length`(end: String) {
+    func offset(_ digits: String) -> Int? {
+      #expect(throws: JSONSyntaxError.self) { try JSONDocument("[\(digits), -\(digits)" + end) }?.offset
+    }
+    #expect(offset("9999999999999999999") == offset("0.99999999999999999"))
+  }
+
   @Test func `bytes that are not UTF-8 are refused`() {
     let error = #expect(throws: JSONSyntaxError.self) { try JSONDocument([0x22, 0xFF, 0x22]) }
     #expect(error?.kind == .invalidUTF8)

@@ -70,7 +70,8 @@ public final class ManualLoop: Loop {
     case .inline: work()
     case .stepped: state.withLock { $0.offloaded.append(work) }
     case .threads where lane == .saving: saving.async(execute: work)
-    case .threads: startThread(work)
+    // As much stack as work has in the server: geometries and documents nest.
+    case .threads: startThread(stackBytes: 8 << 20, work)
     }
   }
 

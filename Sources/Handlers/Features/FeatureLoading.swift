@@ -85,7 +85,7 @@ enum FeatureLoading {
     return (store, schema)
   }
 
-  private static func batch(
+  static func batch(
     _ block: borrowing FeatureBlock, _ schema: SourceLayer, isTable: Bool, _ usesOwnIDs: inout Bool
   ) throws -> FeatureBatch {
     var batch = FeatureBatch()

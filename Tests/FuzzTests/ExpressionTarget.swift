@@ -1,0 +1,72 @@
+// Expressions: their three evaluators agree, on values of every type, and errors are within the text.
+
+import Geometry
+import Query
+
+extension FuzzTarget {
+  static let expression = FuzzTarget(
+    name: "expression",
+    words: [
+      " AND ", " OR ", "NOT ", " IS NULL", " IN (", " BETWEEN ", " LIKE '%_'", "TRUE", "DATE('2024-01-05')", " DIV ",
+      "CASEI(",
+      "TIMESTAMP('2024-01-05T01:02:03Z')", "iif(", "coalesce(", "format(", "formatDate(", "round(", "substring(",
+      "concat(", "\\'", "<>", ">=", "^",
+    ],
+    seeds: {
+      try Seeds.texts().filter { $0.utf8.count < 400 && $0.contains { " (=".contains($0) } && isExpression($0) }
+        .map { Array($0.utf8) }
+    },
+    run: { (input) throws(Broken) in
+      let text = String(decoding: input, as: UTF8.self)
+      let parsed = try within(text) { () throws(ExpressionError) in try Expression(text) }
+      guard let expression = parsed else { return }
+      try? expression.check(for: .condition)
+      try? expression.check(for: .number)
+      try compareEvaluators(of: expression)
+    })
+}
+
+private func isExpression(_ text: String) -> Bool { (try? Expression(text)) != nil }
+
+/// The result; nil for an error, whose position is in the text.
+private func within<R>(_ text: String, _ body: () throws(ExpressionError) -> R) throws(Broken) -> R? {
+  do throws(ExpressionError) { return try body() } catch {
+    try check((0...text.utf8.count).contains(error.offset), "\(error)")
+    return nil
+  }
+}
+
+private let values: [AttributeValue] = [
+  .integer(2), .double(2.5), .string("x"), .bool(true), .null, .json("[1]"), .string("2024-01-05"), .integer(.min),
+  .string(""),
+  .double(-0.0), .string("1.50"), .string("2024-01-05T01:02:03.5+01:00"), .bool(false), .integer(0), .string("ÄÖé%_"),
+]
+
+private func compareEvaluators(of expression: Expression) throws(Broken) {
+  let names = expression.properties
+  guard names.count < 8 else { return }
+  let (text, count) = (expression.text, names.isEmpty ? 1 : values.count)
+  func value(_ row: Int, _ column: Int) -> AttributeValue { values[(row + column * 4) % values.count] }
+  var store = FeatureStore(fields: names.map { Field(name: $0, type: .json) })
+  var batch = FeatureBatch()
+  for row in 0..<count {
+    batch.begin()
+    for (column, name) in names.enumerated() { batch.set(column: batch.column(named: name), value(row, column)) }
+  }
+  do { _ = try store.append(batch) } catch { throw Broken("\(error)") }
+  guard let compiled = try within(text, { () throws(ExpressionError) in try expression.compiled(for: store.schema) })
+  else { throw Broken("what was parsed is not compiled: \(text)") }
+  var rows: [UInt32] = []
+  for row in 0..<count {
+    let single = try accepted("evaluating \(text)") { () throws(ExpressionError) in
+      try expression.evaluated { name in
+        names.firstIndex { Text($0) == Text(name) }.map { value(row, $0) }
+      }
+    }
+    guard let feature = store[UInt32(row)] else { throw Broken("row \(row) is missing") }
+    try check(compiled.value(of: feature) == single, "\(text), row \(row): \(single), \(compiled.value(of: feature))")
+    try check(compiled.isTrue(for: feature) == (single == .bool(true)), "\(text), row \(row): is it \(single)?")
+    if single == .bool(true) { rows.append(UInt32(row)) }
+  }
+  try check(store.rows(where: compiled) == rows, "\(text): rows \(store.rows(where: compiled)), expected \(rows)")
+}
