@@ -145,6 +145,13 @@ struct DefinedRequests {
       case "startField", "endField", "field": return .string(values.pick(["n", "at", "a"]))
       case "first", "second", "path", "inputs": return Self.path(name, ids, &values)
       case "data": return Self.collection(&values)
+      case "FeatureId": return .integer(values.integer(0...6))
+      case "index": return .integer(values.integer(0...1))
+      case "x", "y", "z": return [.real(values.number([:])), .real(values.number([:]))]
+      case "Column": return [values.any(depth: 4), values.any(depth: 4)]
+      case "values", "PropertyValues":
+        return ["a": values.any(), values.pick(["b", "c"]): values.any(depth: 4)]
+      case "attributes": return ["n": values.any(), values.text(1, 4): values.any()]
       case "title" where values.chance(0.3): return "{n} of {a}"
       case "meta": return .null
       default: return nil
