@@ -79,7 +79,7 @@ extension RPCError {
   /// - Parameter what: what there are too many of, in the plural.
   public static func limitReached(_ what: String, limit: Int) -> RPCError {
     RPCError(
-      code: -31003, kind: "limitReached", message: "There are \(limit) \(what) already; the request was not run."
+      code: -31004, kind: "limitReached", message: "There are \(limit) \(what) already; the request was not run."
     ).with("what", what).with("limit", limit)
   }
 

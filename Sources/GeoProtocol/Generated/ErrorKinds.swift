@@ -217,7 +217,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .superseded: -32802
     case .versionMismatch: -31000
     case .serverBusy: -31001
-    case .limitReached: -31003
+    case .limitReached: -31004
     case .resultTooLarge: -31002
     case .unknownId: -31010
     case .idExists: -31011

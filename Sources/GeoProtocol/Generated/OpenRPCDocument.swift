@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d17d23cbcd6a3a7a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3a3b76d2633573b7"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2533,7 +2533,7 @@ public enum OpenRPCDocument {
 "serverBusy":{"code":-31001,"message":"The client has left too many bytes unread; the request was not run.","data":{"kind":"serverBusy","unread":268435456},\#
 "x-data":{"type":"object","required":["unread"],"properties":{"unread":{"type":"integer","description":"Number of bytes unread.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
-"limitReached":{"code":-31003,"message":"As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#
+"limitReached":{"code":-31004,"message":"As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#
 "x-data":{"type":"object","required":["what","limit"],"properties":{"what":{"type":"string","description":"What there are too many of: `requests`, `tasks` or `subscriptions`."},\#
 "limit":{"type":"integer","minimum":1,"description":"The limit."}}},\#
 "x-since":"0.2.0"},\#

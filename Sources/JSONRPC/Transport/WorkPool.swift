@@ -62,39 +62,44 @@ final class WorkPool: Sendable {
     if needsThread { startThread(stackBytes: 8 << 20) { self.serve() } }
   }
 
+  /// What a thread does next.
+  private enum Turn {
+    case work(Job)
+    case wait
+    case leave(isNeeded: Bool)
+  }
+
   private func serve() {
     let thread = threadNumber()
     while true {
-      let job = state.withLock { state in
-        let job = state.next()
-        if let job {
-          state.running[thread] = Running(
-            priority: job.priority, since: monotonicNanoseconds(), isLowered: job.priority == .background)
-        } else {
-          state.idle += 1
-        }
-        return job
+      switch state.withLock({ Self.turn(of: thread, &$0) }) {
+      case .wait: wake.wait()
+      case .work(let job):
+        if job.priority == .background { lowerPriority(ofThread: thread, by: job.priority.reduction) }
+        job.body()
+      case .leave(let isNeeded):
+        // Another takes its place where there is work.
+        if isNeeded { startThread(stackBytes: 8 << 20) { self.serve() } }
+        return
       }
-      guard let job else {
-        wake.wait()
-        continue
-      }
-      if job.priority == .background { lowerPriority(ofThread: thread, by: job.priority.reduction) }
-      job.body()
-      let isLowered = state.withLock { $0.running.removeValue(forKey: thread)?.isLowered ?? true }
-      // The system lets nobody but its administrator raise it again.
-      if isLowered { return leave() }
     }
   }
 
-  /// Ends a thread; another takes its place where there is work.
-  private func leave() {
-    let isNeeded = state.withLock { state in
+  /// Ends the thread's last work and begins its next.
+  private static func turn(of thread: Int, _ state: inout State) -> Turn {
+    // The system lets nobody but its administrator raise a priority again.
+    if state.running.removeValue(forKey: thread)?.isLowered == true {
       let isNeeded = state.waiting.values.contains { !$0.isEmpty }
       if !isNeeded { state.threads -= 1 }
-      return isNeeded
+      return .leave(isNeeded: isNeeded)
     }
-    if isNeeded { startThread(stackBytes: 8 << 20) { self.serve() } }
+    guard let job = state.next() else {
+      state.idle += 1
+      return .wait
+    }
+    state.running[thread] = Running(
+      priority: job.priority, since: monotonicNanoseconds(), isLowered: job.priority == .background)
+    return .work(job)
   }
 
   /// Lowers what has run for long. To be called now and then while there is work.

@@ -202,7 +202,7 @@ class LimitReachedError(GeoModelError):
     """
 
     kind = "limitReached"
-    code = -31003
+    code = -31004
 
 
 class ResultTooLargeError(GeoModelError):
