@@ -112,7 +112,14 @@ extension DocumentReader {
     }
     guard let node = made else { return }
     let scope = node.map { EnvironmentID($0.id) } ?? EnvironmentScope.session
-    objects[ObjectReference(.environments, scope.rawValue)] = item.json
+    let reference = ObjectReference(.environments, scope.rawValue)
+    guard objects[reference] == nil else {
+      return problems.append(
+        Failure(
+          .invalidDocument, "The document has the environment of this node already.", path: item.path,
+          expected: "one environment a node"))
+    }
+    objects[reference] = item.json
     try readMembers("values", of: item) { world, name, value in
       try world.setEnvironment(ID(name), at: node, to: try Wire.value(value))
     }

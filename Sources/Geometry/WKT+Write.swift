@@ -18,34 +18,35 @@ extension Geometry {
         text += " EMPTY"
         return
       }
-      text.appendTag(hasZ: point.z != nil, hasM: point.m != nil)
+      let layout = WKB.Layout(hasZ: point.z != nil, hasM: point.m != nil)
+      text.appendTag(layout)
       text += " ("
-      text.append(point)
+      text.append(point, layout)
       text += ")"
     case .lineString(let positions):
       text += "LINESTRING"
-      text.appendTag(of: [positions])
-      text.append(positions)
+      let layout = text.appendTag(of: [positions])
+      text.append(positions, layout)
     case .polygon(let rings):
       text += "POLYGON"
-      text.appendTag(of: rings)
-      text.appendList(rings) { $0.append($1) }
+      let layout = text.appendTag(of: rings)
+      text.appendList(rings) { $0.append($1, layout) }
     case .multiPoint(let positions):
       text += "MULTIPOINT"
-      text.appendTag(of: [positions])
+      let layout = text.appendTag(of: [positions])
       text.appendList(positions.points) { text, point in
         text += "("
-        text.append(point)
+        text.append(point, layout)
         text += ")"
       }
     case .multiLineString(let parts):
       text += "MULTILINESTRING"
-      text.appendTag(of: parts)
-      text.appendList(parts) { $0.append($1) }
+      let layout = text.appendTag(of: parts)
+      text.appendList(parts) { $0.append($1, layout) }
     case .multiPolygon(let polygons):
       text += "MULTIPOLYGON"
-      text.appendTag(of: polygons.flatMap { $0 })
-      text.appendList(polygons) { text, rings in text.appendList(rings) { $0.append($1) } }
+      let layout = text.appendTag(of: polygons.flatMap { $0 })
+      text.appendList(polygons) { text, rings in text.appendList(rings) { $0.append($1, layout) } }
     case .collection(let parts):
       text += "GEOMETRYCOLLECTION"
       text.appendList(parts) { $1.writeWKT(to: &$0) }
@@ -54,15 +55,18 @@ extension Geometry {
 }
 
 extension String {
-  fileprivate mutating func appendTag(hasZ: Bool, hasM: Bool) {
-    guard hasZ || hasM else { return }
-    self += " \(hasZ ? "Z" : "")\(hasM ? "M" : "")"
+  fileprivate mutating func appendTag(_ layout: WKB.Layout) {
+    guard layout.hasZ || layout.hasM else { return }
+    self += " \(layout.hasZ ? "Z" : "")\(layout.hasM ? "M" : "")"
   }
 
-  /// Appends the tag of the first run's layout; a geometry has one layout.
-  fileprivate mutating func appendTag(of runs: [Positions]) {
-    guard let first = runs.first else { return }
-    appendTag(hasZ: first.hasZ, hasM: first.hasM)
+  /// Appends the tag of the layout in which all runs can be written: a geometry has one as text, while runs of WKB may differ.
+  fileprivate mutating func appendTag(of runs: [Positions]) -> WKB.Layout {
+    let filled = runs.filter { !$0.isEmpty }
+    let decisive = filled.isEmpty ? runs : filled
+    let layout = WKB.Layout(hasZ: decisive.contains(where: \.hasZ), hasM: decisive.contains(where: \.hasM))
+    appendTag(layout)
+    return layout
   }
 
   fileprivate mutating func appendNumber(_ value: Double) {
@@ -70,17 +74,19 @@ extension String {
     self += text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  fileprivate mutating func append(_ point: Point) {
+  /// What a point lacks of the layout is written as NaN, not known.
+  fileprivate mutating func append(_ point: Point, _ layout: WKB.Layout) {
     appendNumber(point.x)
-    for value in [point.y, point.z, point.m] {
+    let rest = [point.y, layout.hasZ ? point.z ?? .nan : nil, layout.hasM ? point.m ?? .nan : nil]
+    for value in rest {
       guard let value else { continue }
       self += " "
       appendNumber(value)
     }
   }
 
-  fileprivate mutating func append(_ positions: Positions) {
-    appendList(positions.points) { $0.append($1) }
+  fileprivate mutating func append(_ positions: Positions, _ layout: WKB.Layout) {
+    appendList(positions.points) { $0.append($1, layout) }
   }
 
   fileprivate mutating func appendList<T>(_ items: [T], _ body: (inout String, T) -> Void) {

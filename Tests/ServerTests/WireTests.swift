@@ -64,8 +64,8 @@ import Testing
   @Test(arguments: [
     ("{oops", "null -32700 parseError"), (#"{"a":1,"a":1}"#, "null -32700 duplicateKey"),
     (String(repeating: "[", count: 3000), "null -32700 tooDeep"), ("[]", "null -32600 invalidRequest"),
-    (#"{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"a":"\ud800"}}"#, "null -32700 parseError"),
-    (#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"session/echo"}"#, "null -32600 invalidRequest"),
+    (#"{"jsonrpc":"2.0","id":1,"method":"session/echo","params":{"a":"\ud800"}}"#, "1 -32700 parseError"),
+    (#"{"jsonrpc":"2.0","id":99999999999999999999,"method":"session/echo"}"#, "1e+20 -32600 invalidRequest"),
     (#"{"jsonrpc":"2.0","id":null,"method":"session/echo"}"#, "null -32600 invalidRequest"),
     (#"{"jsonrpc":"2.0","id":1,"method":"session/echo","params":[1]}"#, "1 -32602 invalidParams"),
     (#"{"jsonrpc":"2.0","id":1,"method":"nix/nix"}"#, "1 -32601 unknownMethod"),
