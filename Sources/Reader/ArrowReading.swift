@@ -152,6 +152,8 @@ private struct ArrowColumn {
   private let first: UnsafeRawPointer
   private let second: UnsafeRawPointer?
   private let offset: Int
+  /// Whether offsets have 64 bits.
+  private let hasLongOffsets: Bool
 
   init?(_ batch: ArrowArray, _ index: Int, _ format: String) {
     guard let array = batch.children[index]?.pointee, array.length == batch.length, array.n_buffers >= 2,
@@ -159,6 +161,7 @@ private struct ArrowColumn {
     else { return nil }
     count = Int(array.length)
     self.format = format
+    hasLongOffsets = format == "U" || format == "Z"
     offset = Int(array.offset)
     valid = array.null_count == 0 ? nil : buffers[0]?.assumingMemoryBound(to: UInt8.self)
     self.first = first
@@ -177,7 +180,7 @@ private struct ArrowColumn {
 
   /// Where the bytes of a row begin, for rows up to `count`.
   private func start(_ row: Int) -> Int {
-    format == "U" || format == "Z"
+    hasLongOffsets
       ? Int(first.assumingMemoryBound(to: Int64.self)[row + offset])
       : Int(first.assumingMemoryBound(to: Int32.self)[row + offset])
   }
@@ -193,15 +196,15 @@ private struct ArrowColumn {
   func append(to column: inout BlockColumnBuilder) {
     let isNull = isNull
     switch format {
-    case "l": column.append(words: values(Int64.self).lazy.map { UInt64(bitPattern: $0) }, isNull: isNull)
-    case "i": column.append(words: values(Int32.self).lazy.map { UInt64(bitPattern: Int64($0)) }, isNull: isNull)
-    case "s": column.append(words: values(Int16.self).lazy.map { UInt64(bitPattern: Int64($0)) }, isNull: isNull)
-    case "g": column.append(doubles: values(Double.self), isNull: isNull)
+    case "l": column.append(words: values(Int64.self).map { UInt64(bitPattern: $0) }, isNull: isNull)
+    case "i": column.append(words: values(Int32.self).map { UInt64(bitPattern: Int64($0)) }, isNull: isNull)
+    case "s": column.append(words: values(Int16.self).map { UInt64(bitPattern: Int64($0)) }, isNull: isNull)
+    case "g": column.append(doubles: Array(values(Double.self)), isNull: isNull)
     case "f": column.append(doubles: values(Float.self).map(Double.init), isNull: isNull)
     default:
       let start = start(0)
       let text = UnsafeRawBufferPointer(start: second.map { $0 + start }, count: self.start(count) - start)
-      column.append(texts: text, ends: (1...count).lazy.map { self.start($0) - start }, isNull: isNull)
+      column.append(texts: text, ends: (1...count).map { self.start($0) - start }, isNull: isNull)
     }
   }
 }

@@ -60,23 +60,24 @@ public struct BlockColumnBuilder {
     text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
   }
 
-  // MARK: Whole columns. `isNull` says of each row whether it has no value; nil if all have one.
+  // MARK: Whole columns. `isNull` says of each row whether it has no value; nil if all have one. Arrays, as generic code of
+  // another module is not specialized, which takes longer than GDAL.
 
-  public mutating func append(words more: some Sequence<UInt64>, isNull: [Bool]?) {
+  public mutating func append(words more: [UInt64], isNull: [Bool]?) {
     words.append(contentsOf: more)
     note(isNull, upTo: words.count)
   }
 
   /// NaN and infinities are null.
-  public mutating func append(doubles more: some Collection<Double>, isNull: [Bool]?) {
-    guard !more.allSatisfy(\.isFinite) else { return append(words: more.lazy.map(\.bitPattern), isNull: isNull) }
+  public mutating func append(doubles more: [Double], isNull: [Bool]?) {
+    guard !more.allSatisfy(\.isFinite) else { return append(words: more.map(\.bitPattern), isNull: isNull) }
     let known = isNull ?? [Bool](repeating: false, count: more.count)
     append(
-      words: more.lazy.map { $0.isFinite ? $0.bitPattern : 0 }, isNull: zip(known, more).map { $0 || !$1.isFinite })
+      words: more.map { $0.isFinite ? $0.bitPattern : 0 }, isNull: zip(known, more).map { $0 || !$1.isFinite })
   }
 
   /// Texts, which divide `text` at `ends`. What is no UTF-8 is repaired.
-  public mutating func append(texts text: UnsafeRawBufferPointer, ends: some Sequence<Int>, isNull: [Bool]?) {
+  public mutating func append(texts text: UnsafeRawBufferPointer, ends: [Int], isNull: [Bool]?) {
     let start = bytes.count
     if text.contains(where: { $0 >= 128 }) {
       var last = 0
