@@ -193,14 +193,16 @@ public final class Readers: Sendable {
     let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
     }
-    if let known {
-      if known.matchPriority() { return known }
-      known.end()
-    }
-    return reserve.withLock { reserve in
-      defer { reserve = ReaderHandle(executable, arguments) }
-      return reserve
-    }
+    let waiting =
+      known
+      ?? reserve.withLock { reserve in
+        defer { reserve = ReaderHandle(executable, arguments) }
+        return reserve
+      }
+    guard let waiting, !waiting.matchPriority() else { return waiting }
+    // A thread of lower priority started it.
+    waiting.end()
+    return nil
   }
 }
 

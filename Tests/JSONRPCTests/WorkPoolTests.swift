@@ -13,8 +13,13 @@ import Testing
     func add(_ entry: String) { entries.withLock { $0.append(entry) } }
   }
 
+  private func pool() -> WorkPool {
+    let queue = DispatchQueue(label: "usual priority")
+    return WorkPool { queue.async(execute: $0) }
+  }
+
   @Test func `when every thread is taken the most urgent work is next, then the oldest`() {
-    let pool = WorkPool()
+    let pool = pool()
     let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     for _ in 0..<WorkPool.threadLimit {
       pool.submit(.utility) {
@@ -41,7 +46,7 @@ import Testing
   }
 
   @Test func `work that takes long gets a lower priority, unless somebody waits for it`() {
-    let pool = WorkPool()
+    let pool = pool()
     let usual = niceness()
     let log = Log()
     let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -65,5 +70,27 @@ import Testing
     }
     done.wait()
     #expect(log.entries.withLock(\.last) == "0")
+  }
+
+  @Test func `a thread in the place of one that was lowered is not`() {
+    let pool = pool()
+    let usual = niceness()
+    let log = Log()
+    let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    for _ in 0..<WorkPool.threadLimit {
+      pool.submit(.background) {
+        begun.signal()
+        go.wait()
+      }
+    }
+    for _ in 0..<WorkPool.threadLimit { begun.wait() }
+    pool.submit(.utility) {
+      log.add("\(niceness() - usual)")
+      done.signal()
+    }
+    go.signal()
+    done.wait()
+    #expect(log.entries.withLock(\.self) == ["0"])
+    for _ in 1..<WorkPool.threadLimit { go.signal() }
   }
 }

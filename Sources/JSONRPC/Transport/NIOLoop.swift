@@ -9,11 +9,14 @@ final class NIOLoop: Loop {
   let eventLoop: any EventLoop
   private let parsing = NIOThreadPool(numberOfThreads: 1)
   private let saving = NIOThreadPool(numberOfThreads: 1)
-  private let work = WorkPool()
+  private let work: WorkPool
   /// Whether a timer lowers long work.
   private let watchesWork = Atomic(false)
 
-  init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+  init(_ eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+    work = WorkPool { eventLoop.execute($0) }
+  }
 
   var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
   var isCurrent: Bool { eventLoop.inEventLoop }

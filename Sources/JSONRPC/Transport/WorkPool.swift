@@ -44,8 +44,15 @@ final class WorkPool: Sendable {
 
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
+  private let atUsualPriority: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// Runs `body` on another thread. Callable from any thread.
+  /// - Parameter atUsualPriority: runs its argument on a thread whose priority is not lowered: a new thread has that of the one
+  ///   that starts it.
+  init(atUsualPriority: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.atUsualPriority = atUsualPriority
+  }
+
+  /// Runs `body` on another thread. Callable from any thread whose priority is not lowered.
   func submit(_ priority: WorkPriority, _ body: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in
       state.waiting[priority, default: []].append(Job(priority: priority, body: body))
@@ -58,9 +65,11 @@ final class WorkPool: Sendable {
       state.threads += 1
       return true
     }
-    // Geometries and documents nest: as much stack as a program's first thread.
-    if needsThread { startThread(stackBytes: 8 << 20) { self.serve() } }
+    if needsThread { launch() }
   }
+
+  /// Geometries and documents nest: as much stack as a program's first thread.
+  private func launch() { startThread(stackBytes: 8 << 20) { self.serve() } }
 
   /// What a thread does next.
   private enum Turn {
@@ -79,7 +88,7 @@ final class WorkPool: Sendable {
         job.body()
       case .leave(let isNeeded):
         // Another takes its place where there is work.
-        if isNeeded { startThread(stackBytes: 8 << 20) { self.serve() } }
+        if isNeeded { atUsualPriority { self.launch() } }
         return
       }
     }
