@@ -101,8 +101,8 @@ extension Client {
     task.begin = { [unowned self, unowned task] in
       task.begin = nil
       tasks.working += 1
-      let priority = request?.meta.task?.priority.map(WorkPriority.init) ?? plan.kind?.priority ?? .utility
-      loop.offload(to: plan.kind == .saveDocument ? .saving : .work(priority)) { [loop] in
+      let priority = request?.meta.task?.priority.map(WorkPriority.init)
+      loop.offload(to: plan.kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
         let outcome = Result {
           try worker.checkCancelled()
           return try plan.work(worker)

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3a3b76d2633573b7"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9b1bc92c63f424ac"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1597,7 +1597,7 @@ public enum OpenRPCDocument {
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
 "timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
-"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."}},\#
+"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without effect on saves, which wait for one another alone."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
 "examples":["background"],"x-since":"0.2.0","x-domain":"session"},\#

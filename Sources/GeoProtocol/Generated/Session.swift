@@ -166,7 +166,8 @@ public enum SessionProtocol {
     public var id: String?
     /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
-    /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents.
+    /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without
+    /// effect on saves, which wait for one another alone.
     public var priority: SessionProtocol.TaskPriority?
 
     public init(

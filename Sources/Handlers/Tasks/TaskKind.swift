@@ -22,12 +22,16 @@ package enum TaskKind: Hashable, Sendable {
   /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
   package var readsFile: Bool { self != .saveDocument }
 
-  /// Unless the request says otherwise.
-  package var priority: WorkPriority {
+  /// Where it works.
+  ///
+  /// - Parameter priority: what the request asks for.
+  package func lane(_ priority: WorkPriority?) -> LoopLane {
     switch self {
+    // In the order of the requests, and held up by nothing else.
+    case .saveDocument: .saving
     // Commands wait for it.
-    case .openDocument, .saveDocument: .userInitiated
-    case .openSource, .load, .edit: .utility
+    case .openDocument: .work(priority ?? .userInitiated)
+    case .openSource, .load, .edit: .work(priority ?? .utility)
     }
   }
 

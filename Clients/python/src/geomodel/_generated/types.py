@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3a3b76d2633573b7"
+PROTOCOL_HASH = "9b1bc92c63f424ac"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -125,7 +125,9 @@ class TaskOptions(TypedDict):
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
     priority: NotRequired[TaskPriority]
-    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for documents."""
+    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents.
+    Without effect on saves, which wait for one another alone.
+    """
 
 
 TaskPriority = Literal["background", "utility", "userInitiated"]
