@@ -45,7 +45,7 @@ final class OpenFiles {
     for leaf in names {
       let path = database == nil ? "\(folder)/\(leaf)" : leaf
       guard let (descriptor, identity) = Self.open(path, policy) else {
-        let problem = errorText()
+        let problem = FileIdentity(path: path).map { $0.kind == .regular } ?? true ? errorText() : "not a regular file"
         let leadsOutside = realPath(path).map { !policy.allows(realPath: $0) } ?? false
         if refusesPart, leadsOutside {
           refused = path

@@ -98,7 +98,13 @@ public final class RasterReader: Sendable {
   }
 
   private func reopen(_ isCancelled: () -> Bool) throws(ReadError) {
-    let (work, _, _) = try Self.open(readers, path, policy, isCancelled)
+    let (work, description, _) = try Self.open(readers, path, policy, isCancelled)
+    // What has no file to compare, such as an address.
+    guard description == self.description else {
+      readers.release(work)
+      work.end()
+      throw .changedWhileRead(path: path)
+    }
     current.withLock { $0 = work }
   }
 
