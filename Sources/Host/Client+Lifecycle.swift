@@ -20,10 +20,7 @@ extension Client {
   private static func checkTypes(_ params: JSONValue) throws(JSONError) {
     if params["processId"].isPresent { _ = try params["processId"].integer() }
     if params["strict"].isPresent { _ = try params["strict"].bool() }
-    let info = params["clientInfo"]
-    guard info.isPresent else { return }
-    _ = try info["name"].string()
-    if info["version"].isPresent { _ = try info["version"].string() }
+    if params["clientInfo"].isPresent { _ = try SessionProtocol.ClientInfo(from: params["clientInfo"]) }
   }
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
