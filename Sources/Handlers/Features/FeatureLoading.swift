@@ -59,7 +59,7 @@ enum FeatureLoading {
         schema = SourceService.layer(description, of: layer.origin)
         store = FeatureStore(fields: schema.fields)
       }
-    ) { block in
+    ) { block throws(ReadError) in
       guard failure == nil else { return }
       do {
         let hadOwnIDs = usesOwnIDs
@@ -71,7 +71,7 @@ enum FeatureLoading {
           try store.append(try Self.batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
         }
       } catch let error as GeometryFailure {
-        failure = ReadError.readFailed(
+        throw ReadError.readFailed(
           driver: nil, path: source.name, layer: schema.name.string,
           reason: "the geometry of feature \(store.count + error.row + 1) cannot be held: expected \(error.error)")
       } catch let error as StoreFailure {
