@@ -196,7 +196,7 @@ package struct Tasks {
   package mutating func remove(_ task: RunningTask) {
     task.timer?.cancel()
     guard byNumber.removeValue(forKey: task.number) != nil else { return }
-    byHandle[Text(task.handle)] = nil
+    if byHandle[Text(task.handle)] === task { byHandle[Text(task.handle)] = nil }
     if let key = task.key, byKey[key] === task { byKey[key] = nil }
     for scope in [task.scope].compactMap({ $0 }) + task.guests.keys {
       byScope[scope]?.remove(task.number)
