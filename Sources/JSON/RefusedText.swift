@@ -1,4 +1,4 @@
-// JSON that RFC 8259 allows and this parser refuses: read as far as it takes to tell its sender.
+// JSON that RFC 8259 allows and this parser refuses: read as far as an answer needs its ids.
 
 import CJansson
 
@@ -34,7 +34,7 @@ private struct HarmlessText {
     }
   }
 
-  /// The value of `\uXXXX` at an index; nil if something else is there.
+  /// The code unit of a `\u` escape at an index; nil if something else is there.
   private func unit(at index: Int) -> UInt16? {
     guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
       return nil

@@ -138,6 +138,7 @@ import Testing
 
   @Test func `what is no reader is an error`() throws {
     let directory = try TemporaryDirectory()
+    // It stays after its nonsense, so that its end is the server's doing.
     let script = try program("printf 'sixteen letters!' >&3\nexec sleep 100", in: directory)
     for program in ["/bin/true", "/bin/cat", "/nonexistent", script] {
       let error = try #require(throws: ReadError.self) {

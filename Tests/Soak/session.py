@@ -138,7 +138,11 @@ class Session:
         while wire.pending:
             wire.pump(until=next(iter(wire.pending)))
         # What cancelled requests leave to be done is done, and what a damaged one may have started.
+        deadline = time.monotonic() + wire.patience
         while any(wire.result("session/status", {})["tasks"][kind] for kind in ("running", "working")):
+            if time.monotonic() > deadline:
+                raise Broken("cancelled work does not end")
+            # No notification says that a worker is idle.
             time.sleep(0.01)
         wire.call("edit/end", {})
         wire.result("clock/set", {"mode": "manual"})

@@ -223,6 +223,7 @@ class Wire:
         while left := [reader for reader in readers if Path(f"/proc/{reader}/cmdline").exists()]:
             if time.monotonic() > deadline:
                 raise Broken(f"readers are left: {left}")
+            # They are the server's children, so there is nothing to wait for.
             time.sleep(0.01)
         while (message := self._incoming.get(timeout=self.patience)) is not _END:
             for answer in message if isinstance(message, list) else [message]:

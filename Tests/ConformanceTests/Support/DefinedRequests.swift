@@ -117,7 +117,7 @@ struct DefinedRequests {
     (ids[collection] ?? []).isEmpty ? nil : .string(values.pick(ids[collection] ?? []))
   }
 
-  /// The values of schemas and members that their schemas do not tell.
+  /// The values of schemas and members that their schemas do not state.
   private var known: ExtremeValues.Known {
     let ids = ids
     return { name, values in
