@@ -22,6 +22,8 @@ final class Client: MethodHost, HandlerClient {
   private(set) weak var session: Session?
   /// Whether params with unknown members are refused.
   var isStrict = false
+  /// Whether the request that is being handled made a step that was too large for history.
+  var historyWasCut = false
   var files: FilePaths
   var subscribers = Subscribers()
   var tasks = Tasks()

@@ -92,18 +92,23 @@ public enum SessionProtocol {
     public var ifRevision: Int?
     /// The name of the command's step in the undo history; the method's name when absent.
     public var step: String?
+    /// False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing
+    /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands
+    /// only; a transaction's counts for all its commands.
+    public var undo: Bool
     /// Requests `$/progress` with this token.
     public var progressToken: JSONOpaque?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
-      origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, progressToken: JSONOpaque? = nil,
-      task: SessionProtocol.TaskOptions? = nil
+      origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, undo: Bool = true,
+      progressToken: JSONOpaque? = nil, task: SessionProtocol.TaskOptions? = nil
     ) {
       self.origin = origin
       self.ifRevision = ifRevision
       self.step = step
+      self.undo = undo
       self.progressToken = progressToken
       self.task = task
     }
@@ -120,6 +125,8 @@ public enum SessionProtocol {
       self.step = try step.isPresent
         ? step.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
         : nil
+      let undo = json["undo"]
+      self.undo = try undo.isPresent ? undo.bool() : true
       let progressToken = json["progressToken"]
       self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
       let task = json["task"]
@@ -140,6 +147,8 @@ public enum SessionProtocol {
         writer.key("step")
         writer.value(step)
       }
+      writer.key("undo")
+      writer.value(undo)
       if let progressToken {
         writer.key("progressToken")
         progressToken.encode(to: &writer)

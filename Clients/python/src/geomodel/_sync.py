@@ -172,6 +172,7 @@ class SyncClient(Domains):
         *,
         origin: str | None = None,
         if_revision: int | None = None,
+        undo: bool | None = None,
         scope: str | None = None,
         key: str | None = None,
         task: str | None = None,
@@ -186,8 +187,8 @@ class SyncClient(Domains):
         made = SyncClient(
             self._portal,
             self._async.options(
-                origin=origin, if_revision=if_revision, scope=scope, key=key, task=task, task_timeout=task_timeout,
-                timeout=timeout,
+                origin=origin, if_revision=if_revision, undo=undo, scope=scope, key=key, task=task,
+                task_timeout=task_timeout, timeout=timeout,
             ),
         )
         made._progress = progress or self._progress

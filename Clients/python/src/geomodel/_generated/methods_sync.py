@@ -129,7 +129,8 @@ class BindingMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use, or belonged to an object of this document that was closed and
                 that undo can restore.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -224,7 +225,8 @@ class BindingMethods(SyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -342,7 +344,8 @@ class BindingMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use, or belonged to an object of this document that was closed and
                 that undo can restore.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -866,6 +869,13 @@ class EditMethods(SyncCaller):
     and all their properties, values of view models and of the environment; closed objects return with their
     ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
     load state: a closed view stays closed, and so do its overlays.
+
+    With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier
+    step restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was
+    there before the undo, and keeps values that live writes have set since. The document is modified.
+
+    A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member
+    `historyCut`, true.
     """
 
     def undo(
@@ -953,7 +963,8 @@ class EditMethods(SyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditEndResult:
-        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
+        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then
+        has `historyCut`.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -4523,7 +4534,8 @@ class StateMethods(SyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -5284,6 +5296,7 @@ class ViewModelMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             AlreadyDefinedError: A type or key of that name is defined differently.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
@@ -5348,9 +5361,11 @@ class ViewModelMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use, or belonged to an object of this document that was closed and
                 that undo can restore.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
                 input is not a path.
@@ -5454,9 +5469,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -5505,9 +5522,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
@@ -5553,7 +5572,8 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
@@ -5602,7 +5622,8 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
