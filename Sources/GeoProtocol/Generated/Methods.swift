@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "11e7da224fc3b061"
+  public static let hash = "66594d898cba00c7"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -374,7 +374,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/addColumns", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
+      errors: [.unknownId, .invalidItems, .columnLengths, .unknownSpatialReference, .libraryMissing,
+      .contentModified]
     ),
     MethodInfo(
       name: "overlay/updateGraphics", domain: "overlay", shape: .command, since: "0.1.0",
@@ -721,6 +722,9 @@ public enum WireProtocol {
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
+    StatePathInfo(path: "/views/*/center", coalescing: .latest),
+    StatePathInfo(path: "/views/*/scale", coalescing: .latest),
+    StatePathInfo(path: "/views/*/rotation", coalescing: .latest),
     StatePathInfo(path: "/views/*/isNavigating", coalescing: .latest),
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),

@@ -28,6 +28,7 @@ package enum FeatureService: FeatureHandlers {
       }
     }
     let finalSelection = selection
+    let format = params.format
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference && params.returnGeometry
@@ -41,9 +42,15 @@ package enum FeatureService: FeatureHandlers {
       try features.checkWeight(of: rows.page, transforms: isMoved, share)
       let geometries =
         isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
-      return .init(
-        type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded, features: try written(rows.page, geometries, features, finalSelection, shares[2]))
+      var result = FeatureProtocol.Query.Result(
+        revision: revision, spatialReference: reference.definition, exceededLimit: rows.exceeded)
+      switch format {
+      case .geojson:
+        result.type = .featureCollection
+        result.features = try written(rows.page, geometries, features, finalSelection, shares[2])
+      case .columns: try setColumns(of: &result, rows.page, geometries, features, finalSelection, shares[2])
+      }
+      return result
     }
   }
 

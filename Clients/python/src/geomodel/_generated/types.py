@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "11e7da224fc3b061"
+PROTOCOL_HASH = "66594d898cba00c7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -1212,6 +1212,14 @@ FeatureCollectionType = Literal["FeatureCollection"]
 `FeatureCollection`: A FeatureCollection.
 """
 
+FeatureFormat = Literal["geojson", "columns"]
+"""How features are returned.
+
+`geojson`: `features`: GeoJSON.
+`columns`: `columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read
+where there are many.
+"""
+
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
@@ -1224,16 +1232,20 @@ either.)
 class FeatureQueryResult(TypedDict):
     """What `feature/query` answers."""
 
-    type: FeatureCollectionType
-    """The GeoJSON type."""
+    type: NotRequired[FeatureCollectionType]
+    """The GeoJSON type; absent with columns."""
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
     """Of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
-    features: FeatureList
-    """By `orderBy`, else in drawing order."""
+    features: NotRequired[FeatureList]
+    """By `orderBy`, else in drawing order; absent with columns."""
+    columns: NotRequired[FeatureColumns]
+    """The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."""
+    fields: NotRequired[list[Field]]
+    """With columns: the attributes in order, with their types."""
 
 
 class FeatureQueryIdsResult(TypedDict):
@@ -1873,6 +1885,32 @@ Column = Any
 """One value for each row: an array (numbers, strings, booleans, nulls), or `{"type": "float64" | "int64",
 "data": <base64 of little-endian numbers>}`; NaN in float64 is null.
 """
+
+GeometryColumn = Any
+"""One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one behind the other>,
+"offsets": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes
+from `offsets[i]` up to `offsets[i + 1]`. The first is 0, none is less than the one before, the last is the
+number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or
+EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.
+"""
+
+
+class FeatureColumns(TypedDict):
+    """Features in columns of equal length."""
+
+    x: NotRequired[Column]
+    """Of points: eastings or longitudes; with `y`."""
+    y: NotRequired[Column]
+    """Of points: northings or latitudes; with `x`."""
+    z: NotRequired[Column]
+    """Heights; with `x` and `y`."""
+    geometry: NotRequired[GeometryColumn]
+    """Any geometries, instead of `x` and `y`. Results have this."""
+    ids: NotRequired[Column]
+    """Ids; minted when absent."""
+    attributes: NotRequired[dict[str, Column]]
+    """Columns by name."""
+
 
 RenderingMode = Literal["dynamic", "static"]
 """When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.
@@ -3258,6 +3296,19 @@ class View(TypedDict):
     """Of the map."""
     viewpoint: Viewpoint
     """As last set."""
+    center: NotRequired[Geometry]
+    """The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`,
+    bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and
+    latitude.
+    """
+    scale: float
+    """The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set
+    it and leave center and rotation unchanged.
+    """
+    rotation: float
+    """Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`,
+    bindings and links set it and leave center and scale unchanged. (degree)
+    """
     isNavigating: bool
     """Whether an animation is running."""
     overlays: list[ObjectId]

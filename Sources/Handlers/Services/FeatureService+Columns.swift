@@ -1,0 +1,33 @@
+// Answers of `feature/query` in columns.
+
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+extension FeatureService {
+  /// The text size at which columns end: a client that reads a part of this size has it while the next one is made.
+  private static let partBytes = 16 << 20
+
+  /// Sets the columns of a page, up to the feature that fills a part.
+  static func setColumns(
+    of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [Geometry?]?,
+    _ features: FeatureQuery, _ selection: FeatureWriter.Selection, _ share: WorkShare
+  ) throws {
+    let schema = features.store.schema
+    var writer = FeatureColumnsWriter(schema, selection)
+    for (index, row) in page.enumerated() {
+      try share.checkpoint(index, of: page.count)
+      guard let feature = features.store[row] else { continue }
+      writer.append(feature, transformed: geometries?[index])
+      guard writer.byteCount > partBytes else { continue }
+      if let limit = share.worker?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
+      result.exceededLimit = result.exceededLimit || index + 1 < page.count
+      break
+    }
+    let fields = schema.fields.map(Wire.field)
+    result.fields = selection.columns.map { $0.map { fields[$0] } } ?? fields
+    result.columns = writer.columns()
+  }
+}
