@@ -162,7 +162,11 @@ extension Client {
     return try perform(running, name, step: step, body)
   }
 
-  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
+  func advance(_ body: (inout World) -> Void) {
+    host.perform(.animation, body)
+    // Rate-limited subscriptions wait for the clock, whether or not something moves.
+    host.flush()
+  }
 
   private func cancel(_ process: ProcessID) {
     host.world.begin(origin: .client(nil))

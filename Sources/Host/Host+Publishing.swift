@@ -17,7 +17,7 @@ extension Host {
     let ended = world.takeEndedProcesses()
     for each in clients {
       let changes = before.map { each.client.subscribers.expanded(changes, from: $0, to: world) } ?? changes
-      each.client.publish(changes, ended: ended, canWait: canWait)
+      each.client.publish(changes, ended: ended, canWait: canWait, isReplaced: before != nil)
     }
     for change in changes {
       switch change.event {
@@ -37,6 +37,11 @@ extension Host {
     if let before { loop.offload(to: .parsing) { withExtendedLifetime(before) {} } }
     // Only a change can start an animation.
     if !changes.isEmpty { scheduleTick() }
+  }
+
+  /// Sends what subscriptions have recorded and may send now.
+  func flush() {
+    for each in clients { each.client.flush() }
   }
 
   /// Runs a change that no request makes, and publishes it.

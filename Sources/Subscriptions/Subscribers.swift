@@ -1,6 +1,7 @@
 // All subscriptions of a client: which of them a change concerns, which have changes to send, and which replies wait for them.
 
 import GeoModel
+import GeoProtocol
 import JSONRPC
 
 /// All subscriptions, in the order they were made.
@@ -12,12 +13,14 @@ package struct Subscribers {
     let number: Int
     /// Whether the reply with its handle was sent; no notification precedes that.
     var isAnnounced = false
-    /// Earliest time of the next send, in the loop's nanoseconds.
-    var notBefore: UInt64 = 0
+    /// Earliest time of the next send; nil before the first one.
+    var notBefore: SendTime?
     /// Value of ``clock`` at the oldest change that is recorded, and at the oldest one in the delivery in progress.
     var recordedAt: Int?
     var deliveringSince: Int?
     var isDelivering = false
+    /// Why it ends once all that is recorded has been sent, and with which object.
+    var end: (reason: StateProtocol.EndReason, object: ObjectReference)?
 
     init(_ subscriber: any Subscriber, _ number: Int) {
       self.subscriber = subscriber
@@ -76,9 +79,16 @@ package struct Subscribers {
   }
 
   package mutating func remove(_ id: String) {
-    guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
-    for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
+    guard let number = numbers[id], let entry = entries[number] else { return }
     dirty.removeAll { $0 == number }
+    forget(entry)
+  }
+
+  private mutating func forget(_ entry: Entry) {
+    let number = entry.number
+    numbers[entry.subscriber.id] = nil
+    entries[number] = nil
+    for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
     rateLimited.remove(number)
     if entries.isEmpty { lists.drop() }
   }
@@ -103,7 +113,8 @@ package struct Subscribers {
     }
   }
 
-  package mutating func record(_ changes: [Change], _ world: World) {
+  /// - Parameter isReplaced: whether another document has replaced all objects.
+  package mutating func record(_ changes: [Change], _ world: World, isReplaced: Bool = false) {
     guard !entries.isEmpty, !changes.isEmpty else { return }
     clock += 1
     for change in changes {
@@ -119,7 +130,11 @@ package struct Subscribers {
       }
       guard case .closed(let object) = change.event else { continue }
       for number in concerned {
-        if let subscriber = entries[number]?.subscriber, subscriber.scope == object { remove(subscriber.id) }
+        guard let entry = entries[number], entry.end == nil,
+          entry.subscriber.ends(with: object, by: change.origin, in: world)
+        else { continue }
+        entry.end = (isReplaced ? .replaced : .closed, object)
+        markDirty(number)
       }
     }
     lists.update(changes, world)
@@ -180,6 +195,7 @@ package struct Subscribers {
         continue
       }
       if resume(entry, session, &result), entry.subscriber.isDirty { begin(entry, world, session, &texts, &result) }
+      endIfSent(entry, world, session)
     }
     dirty.removeAll { number in
       guard let entry = entries[number] else { return true }
@@ -187,15 +203,27 @@ package struct Subscribers {
       entry.recordedAt = nil
       return true
     }
-    if !rateLimited.isEmpty { endRateLimits(session.loop.nanoseconds) }
+    if !rateLimited.isEmpty { endRateLimits(SendTime(world.clock, session.loop)) }
     return result
   }
 
+  /// Tells the client that a subscription has ended, after all that it had to send.
+  private mutating func endIfSent(_ entry: Entry, _ world: World, _ session: Session) {
+    guard let end = entry.end, !entry.isDelivering, !entry.subscriber.isDirty else { return }
+    session.notify(
+      StateProtocol.Ended.name,
+      StateProtocol.Ended.Params(
+        subscription: entry.subscriber.id, revision: world.revision, reason: end.reason, object: end.object.id))
+    forget(entry)
+  }
+
   /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
-  private mutating func endRateLimits(_ now: UInt64) {
+  private mutating func endRateLimits(_ now: SendTime) {
     rateLimited = rateLimited.filter { number in
       guard let entry = entries[number] else { return false }
-      guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
+      guard !(entry.notBefore.map(now.isBefore) ?? false), !entry.subscriber.isDirty,
+        !(isEditing && entry.subscriber.defersEdits)
+      else {
         return true
       }
       entry.subscriber.stopComparing()
@@ -222,20 +250,20 @@ package struct Subscribers {
   private mutating func begin(
     _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ result: inout FlushResult
   ) {
-    if isEditing, entry.subscriber.defersEdits { return }
+    if isEditing, entry.subscriber.defersEdits, entry.end == nil { return }
     guard SendLimits.hasRoom(session) else {
       result.isFull = true
       return
     }
     let (previousNotBefore, written) = (entry.notBefore, session.written)
-    if let rate = entry.subscriber.maxRate {
-      let now = session.loop.nanoseconds
-      if entry.notBefore > now {
-        result.nextDue = min(result.nextDue ?? entry.notBefore, entry.notBefore)
+    // The last changes before the end wait for nothing.
+    if let rate = entry.subscriber.maxRate, entry.end == nil {
+      let now = SendTime(world.clock, session.loop)
+      if let due = entry.notBefore, now.isBefore(due) {
+        if let due = due.onLoop { result.nextDue = min(result.nextDue ?? due, due) }
         return
       }
-      // 1e18 ns bounds the interval of a tiny rate.
-      entry.notBefore = now + UInt64(min(1e9 / rate, 1e18))
+      entry.notBefore = now.next(rate)
     }
     entry.deliveringSince = entry.recordedAt
     entry.recordedAt = nil

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"66594d898cba00c7"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"0550da39804804a2"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1217,10 +1217,10 @@ public enum OpenRPCDocument {
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
 "errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":7,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When all that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
 {"name":"exceptOrigin","description":"Omits changes of this origin; revisions still chain.","required":false,"schema":{"type":"string","maxLength":128}},\#
-{"name":"maxRate","description":"Maximum rate of deltas; changes until the next send are coalesced, and values that are by then as last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
+{"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are by then as last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
 "x-unit":"1/second"},\#
 {"name":"edits","description":"When to send changes of an edit.","required":false,"schema":{"$ref":"#/components/schemas/EditDeltas","default":"live"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateObserveResult","schema":{"type":"object","required":["subscription","revision"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
@@ -1606,7 +1606,7 @@ public enum OpenRPCDocument {
 "ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
 "undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands.","default":true},\#
-"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token."},\#
+"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is understood as well."},\#
 "task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
@@ -1614,6 +1614,7 @@ public enum OpenRPCDocument {
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
 "timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
+"once":{"type":"boolean","description":"With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed or was cancelled runs again. The newest 1,000 results are remembered, each as long as the scope exists.","default":false},\#
 "priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without effect on saves, which wait for one another alone."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
@@ -2215,6 +2216,8 @@ public enum OpenRPCDocument {
 "examples":["replace"],"x-since":"0.1.0","x-domain":"state"},\#
 "EditDeltas":{"title":"EditDeltas","description":"When a subscription sends changes made between `edit/begin` and `edit/end`.","type":"string","enum":["live","deferred"],"x-enum-descriptions":{"live":"With each command.","deferred":"As one coalesced delta at the end of the edit, without changes that were reverted. Until then deltas may follow replies that state their revision."},\#
 "examples":["live"],"x-since":"0.1.0","x-domain":"state"},\#
+"EndReason":{"title":"EndReason","description":"Why a subscription ended.","type":"string","enum":["closed","replaced"],"x-enum-descriptions":{"closed":"The object was closed.","replaced":"Another document took the place of the one with the object."},\#
+"examples":["closed"],"x-since":"0.2.0","x-domain":"state"},\#
 "PatchEntry":{"title":"PatchEntry","description":"One operation of JSON Patch.","type":"object","required":["op","path"],"properties":{"op":{"$ref":"#/components/schemas/PatchOperation","description":"The operation."},\#
 "path":{"type":"string","description":"JSON Pointer."},\#
 "value":{"description":"The new value; absent with `remove` and `move`."},\#
@@ -2860,6 +2863,11 @@ public enum OpenRPCDocument {
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"snapshot","description":"As in `state/observe`; absent when it is sent in parts.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}}],"example":{"subscription":"sub1","revision":912,"snapshot":[{"path":"/views/v1/isNavigating","value":false}]},\#
 "x-since":"0.1.0"},\#
+{"name":"state/ended","description":"The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them leads to an object that existed and is gone; what undo closes does not end it where redo brings that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"revision","description":"The world's revision.","required":true,"schema":{"type":"integer"}},\#
+{"name":"reason","description":"Why.","required":true,"schema":{"$ref":"#/components/schemas/EndReason"}},\#
+{"name":"object","description":"The last object that it followed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#
+"x-since":"0.2.0"},\#
 {"name":"state/snapshotPart","description":"A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by members.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"values","description":"A part of the values.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}},\#

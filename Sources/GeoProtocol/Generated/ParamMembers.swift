@@ -197,7 +197,7 @@ package enum ParamMembers {
     "origin", "ifRevision", "step", "undo", "progressToken", .init("task", .named { taskOptions })
   ])
 
-  package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "priority"])
+  package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])
 
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 

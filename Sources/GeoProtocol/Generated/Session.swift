@@ -96,7 +96,8 @@ public enum SessionProtocol {
     /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands
     /// only; a transaction's counts for all its commands.
     public var undo: Bool
-    /// Requests `$/progress` with this token.
+    /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
+    /// understood as well.
     public var progressToken: JSONOpaque?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
@@ -175,18 +176,23 @@ public enum SessionProtocol {
     public var id: String?
     /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
+    /// With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed
+    /// since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed
+    /// or was cancelled runs again. The newest 1,000 results are remembered, each as long as the scope exists.
+    public var once: Bool
     /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without
     /// effect on saves, which wait for one another alone.
     public var priority: SessionProtocol.TaskPriority?
 
     public init(
-      scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil,
+      scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil, once: Bool = false,
       priority: SessionProtocol.TaskPriority? = nil
     ) {
       self.scope = scope
       self.key = key
       self.id = id
       self.timeout = timeout
+      self.once = once
       self.priority = priority
     }
 
@@ -202,6 +208,8 @@ public enum SessionProtocol {
       self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
       let timeout = json["timeout"]
       self.timeout = try timeout.isPresent ? timeout.double("number of at least 0") { $0 >= 0 } : nil
+      let once = json["once"]
+      self.once = try once.isPresent ? once.bool() : false
       let priority = json["priority"]
       self.priority = try priority.isPresent ? SessionProtocol.TaskPriority(from: priority) : nil
     }
@@ -224,6 +232,8 @@ public enum SessionProtocol {
         writer.key("timeout")
         writer.value(timeout)
       }
+      writer.key("once")
+      writer.value(once)
       if let priority {
         writer.key("priority")
         priority.encode(to: &writer)

@@ -126,6 +126,11 @@ class SyncSubscribed(SyncStream[T]):
         return self._stream.handle
 
     @property
+    def reason(self) -> dict[str, Any] | None:
+        """Why the server ended it; None where it did not."""
+        return self._stream.reason
+
+    @property
     def first(self) -> dict[str, Any]:
         return self._stream.first
 

@@ -4531,14 +4531,15 @@ class StateMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
-        changes below them, the client's own included. A path need not exist yet.
+        changes below them, the client's own included. A path need not exist yet. When all that the paths
+        lead to was closed, `state/ended` says so.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Omits changes of this origin; revisions still chain. (at most 128 characters)
-            max_rate: Maximum rate of deltas; changes until the next send are coalesced, and values that
-                are by then as last sent are omitted. Deltas may then follow replies that state their
-                revision. (1/second; above 0 and at most 1000)
+            max_rate: Maximum rate of deltas, by the clock, real or manual; changes until the next send
+                are coalesced, and values that are by then as last sent are omitted. Deltas may then follow
+                replies that state their revision. (1/second; above 0 and at most 1000)
             edits: When to send changes of an edit. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 

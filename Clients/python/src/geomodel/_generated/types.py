@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "66594d898cba00c7"
+PROTOCOL_HASH = "0550da39804804a2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -103,7 +103,9 @@ class Meta(TypedDict):
     Used by commands only; a transaction's counts for all its commands. (default True)
     """
     progressToken: NotRequired[ProgressToken]
-    """Requests `$/progress` with this token."""
+    """Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
+    understood as well.
+    """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
 
@@ -129,6 +131,12 @@ class TaskOptions(TypedDict):
     """
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
+    once: NotRequired[bool]
+    """With `key`: a request with equal params does not run again once the task has succeeded, whatever has
+    changed since; it gets the same result. Other params run, and are the ones to compare with from then
+    on. What failed or was cancelled runs again. The newest 1,000 results are remembered, each as long as
+    the scope exists. (default False)
+    """
     priority: NotRequired[TaskPriority]
     """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents.
     Without effect on saves, which wait for one another alone.
@@ -2381,6 +2389,13 @@ EditDeltas = Literal["live", "deferred"]
 deltas may follow replies that state their revision.
 """
 
+EndReason = Literal["closed", "replaced"]
+"""Why a subscription ended.
+
+`closed`: The object was closed.
+`replaced`: Another document took the place of the one with the object.
+"""
+
 
 _PatchEntryKeywords = TypedDict("_PatchEntryKeywords", {"from": "str"}, total=False)
 
@@ -2473,6 +2488,24 @@ class StateResyncedParams(TypedDict):
     """The revision of the snapshot."""
     snapshot: NotRequired[list[StateValue]]
     """As in `state/observe`; absent when it is sent in parts."""
+
+
+class StateEndedParams(TypedDict):
+    """The params of `state/ended`.
+
+    The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each
+    of them leads to an object that existed and is gone; what undo closes does not end it where redo brings
+    that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.
+    """
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision."""
+    reason: EndReason
+    """Why."""
+    object: ObjectId
+    """The last object that it followed."""
 
 
 class StateSnapshotPartParams(TypedDict):
