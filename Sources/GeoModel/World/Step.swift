@@ -43,6 +43,11 @@ struct Step: Sendable {
     return (index?.removals[parent] ?? []).compactMap { records[$0]?.object }
   }
 
+  mutating func remembers(_ object: ObjectReference) -> Bool {
+    makeIndex()
+    return index?.records[object] != nil
+  }
+
   /// Drops the records of an object.
   mutating func forget(_ object: ObjectReference) {
     makeIndex()
@@ -107,6 +112,8 @@ struct OpenEdit: Sendable {
     mementos = [:]
     byteCount = 0
   }
+
+  func remembers(_ object: ObjectReference) -> Bool { objects.contains(object) }
 
   func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
     guard objects.contains(parent) else { return [] }

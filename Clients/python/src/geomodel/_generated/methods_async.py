@@ -127,8 +127,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -204,7 +205,9 @@ class BindingMethods(AsyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets the value of a binding, by the command that owns its path, with the errors of that command.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
+        part of a view model's or an environment's value that is not there, such as an item that was
+        removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.
 
         Args:
             binding: Its id.
@@ -218,8 +221,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -332,7 +336,9 @@ class BindingMethods(AsyncCaller):
         to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
         the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
         completed or a scale that is clamped, a two-way link propagates the result back once, so that both
-        ends have the stored value; not where time changes an end, as in an animation.
+        ends have the stored value; not where time changes an end, as in an animation. Links into parts of one
+        value compose. While an end is a part that the value does not have, such as the scale of a bounding
+        geometry or an item that was removed, the link waits for it.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
@@ -350,8 +356,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -453,8 +460,9 @@ class BookmarkMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -1729,8 +1737,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1795,8 +1804,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1857,8 +1867,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -2139,8 +2150,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2237,8 +2249,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2433,8 +2446,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2490,8 +2504,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2571,8 +2586,9 @@ class LocationMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2825,8 +2841,9 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -2925,8 +2942,9 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -3099,8 +3117,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -3824,8 +3843,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3872,8 +3892,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -3981,8 +4002,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4067,8 +4089,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4248,8 +4271,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
@@ -4318,8 +4342,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4375,8 +4400,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -4592,8 +4618,9 @@ class StateMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4767,8 +4794,9 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -5431,8 +5459,9 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.

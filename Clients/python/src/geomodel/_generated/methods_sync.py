@@ -127,8 +127,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -204,7 +205,9 @@ class BindingMethods(SyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets the value of a binding, by the command that owns its path, with the errors of that command.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
+        part of a view model's or an environment's value that is not there, such as an item that was
+        removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.
 
         Args:
             binding: Its id.
@@ -218,8 +221,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -324,7 +328,9 @@ class BindingMethods(SyncCaller):
         to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
         the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
         completed or a scale that is clamped, a two-way link propagates the result back once, so that both
-        ends have the stored value; not where time changes an end, as in an animation.
+        ends have the stored value; not where time changes an end, as in an animation. Links into parts of one
+        value compose. While an end is a part that the value does not have, such as the scale of a bounding
+        geometry or an item that was removed, the link waits for it.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
@@ -342,8 +348,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -437,8 +444,9 @@ class BookmarkMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -1705,8 +1713,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1771,8 +1780,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1833,8 +1843,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -2115,8 +2126,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2213,8 +2225,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2409,8 +2422,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2466,8 +2480,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2542,8 +2557,9 @@ class LocationMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2796,8 +2812,9 @@ class MapMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -2896,8 +2913,9 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -3070,8 +3088,9 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -3787,8 +3806,9 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
 
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
@@ -3835,8 +3855,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -3944,8 +3965,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4030,8 +4052,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4211,8 +4234,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
@@ -4281,8 +4305,9 @@ class SourceMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4338,8 +4363,9 @@ class SourceMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -4547,8 +4573,9 @@ class StateMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4722,8 +4749,9 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -5379,8 +5407,9 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
