@@ -14,7 +14,7 @@ extension Client {
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !host.world.isEditing
     if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world, isReplaced: isReplaced) }
-    if hasEditEnded { subscribers.endEdit() }
+    if hasEditEnded { subscribers.endEdit(host.world) }
     guard !changes.isEmpty || hasEditEnded else { return }
     if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
   }

@@ -8,7 +8,7 @@ import JSONRPC
 package struct Subscribers {
   package init() {}
 
-  private final class Entry {
+  final class Entry {
     let subscriber: any Subscriber
     let number: Int
     /// Whether the reply with its handle was sent; no notification precedes that.
@@ -21,6 +21,8 @@ package struct Subscribers {
     var isDelivering = false
     /// Why it ends once all that is recorded has been sent, and with which object.
     var end: (reason: StateProtocol.EndReason, object: ObjectReference)?
+    /// An object that it follows and that was closed amid an edit, whose changes it defers.
+    var closed: (object: ObjectReference, origin: Origin)?
 
     init(_ subscriber: any Subscriber, _ number: Int) {
       self.subscriber = subscriber
@@ -28,12 +30,12 @@ package struct Subscribers {
     }
   }
 
-  private var entries: [Int: Entry] = [:]
+  private(set) var entries: [Int: Entry] = [:]
   private var numbers: [String: Int] = [:]
   private var interests = InterestTree()
   private var lists = SentLists()
   /// Numbers of subscriptions with changes to send, ascending.
-  private var dirty: [Int] = []
+  private(set) var dirty: [Int] = []
   /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
   private var rateLimited: Set<Int> = []
   private var lastID = 0
@@ -43,7 +45,7 @@ package struct Subscribers {
   package private(set) var clock = 0
   /// Changes merged into later ones before they were sent.
   package private(set) var coalesced = 0
-  package private(set) var resyncs = 0
+  package internal(set) var resyncs = 0
   /// Whether an edit is under way whose changes some subscriptions defer.
   package private(set) var isEditing = false
 
@@ -133,6 +135,11 @@ package struct Subscribers {
         guard let entry = entries[number], entry.end == nil,
           entry.subscriber.ends(with: object, by: change.origin, in: world)
         else { continue }
+        if isEditing, entry.subscriber.defersEdits, !isReplaced {
+          // An edit that is cancelled brings it back.
+          entry.closed = (object, change.origin)
+          continue
+        }
         entry.end = (isReplaced ? .replaced : .closed, object)
         markDirty(number)
       }
@@ -148,9 +155,16 @@ package struct Subscribers {
   }
 
   /// The edit has ended and its last change is recorded: deferred changes can be sent.
-  package mutating func endEdit() {
+  package mutating func endEdit(_ world: World) {
     isEditing = false
-    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
+    for entry in entries.values where entry.subscriber.defersEdits {
+      entry.subscriber.stopComparing()
+      guard let (object, origin) = entry.closed else { continue }
+      entry.closed = nil
+      guard entry.end == nil, entry.subscriber.ends(with: object, by: origin, in: world) else { continue }
+      entry.end = (.closed, object)
+      markDirty(entry.number)
+    }
   }
 
   /// Sends only differences from `world`: the changes recorded next replace many objects by equal ones.
@@ -275,32 +289,5 @@ package struct Subscribers {
     _ = resume(entry, session, &result)
     // Changes that cancel out send nothing and do not count against the rate.
     if session.written == written, !entry.isDelivering { entry.notBefore = previousNotBefore }
-  }
-
-  /// Value of ``clock`` at the oldest change that has to be sent before a reply that states its revision; nil for none.
-  ///
-  /// Rate-limited subscriptions, ones that wait for an edit's end and unannounced ones hold back no reply.
-  package var oldestUnsent: Int? {
-    var oldest: Int?
-    for number in dirty {
-      guard let entry = entries[number], entry.isAnnounced, entry.subscriber.maxRate == nil,
-        let time = entry.deliveringSince ?? (isEditing && entry.subscriber.defersEdits ? nil : entry.recordedAt)
-      else { continue }
-      oldest = min(oldest ?? time, time)
-    }
-    return oldest
-  }
-
-  /// Discards recorded changes because the client does not read: memory stays proportional to the state, not to time.
-  ///
-  /// - Returns: whether any subscription has discarded deltas.
-  package mutating func discardRecorded() -> Bool {
-    let before = resyncs
-    for number in dirty {
-      guard let entry = entries[number], entry.subscriber.isDirty, entry.subscriber.discardRecorded() else { continue }
-      resyncs += 1
-      entry.recordedAt = nil
-    }
-    return resyncs > before
   }
 }
