@@ -238,6 +238,40 @@ class RealFrameTests(unittest.TestCase):
         self.assertEqual(self.server.overlay.get(overlay="o")["graphicCount"], 1)
         self.assertEqual(self.server.edit.history()["undo"], steps)
 
+    def test_a_source_of_a_frame(self) -> None:
+        given = self.some(300, index=numpy.arange(300) + 7)
+        given["t"] = pandas.to_datetime(["2020-01-01T00:00:00", None] * 150)
+        given["i"] = pandas.array([None, 1] * 150, dtype="Int64")
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000):
+            source = self.server.source.add(given.to_crs(3857), id="s")
+        self.assertEqual((source["layers"][0]["featureCount"], source["layers"][0]["spatialReference"]), (300, "EPSG:3857"))
+        self.assertEqual(
+            {field["name"]: field["type"] for field in source["layers"][0]["fields"]},
+            {"n": "integer", "f": "double", "t": "dateTime", "i": "integer", "s": "string"})
+        self.server.layer.add(map="m", source="s", id="l")
+        self.server.layer.load(layer="l")
+        found = geomodel.to_geodataframe(self.server, layer="l")
+        self.assertEqual(found.index.tolist(), given.index.tolist())
+        self.assertEqual((found["t"].dt.tz_localize(None).tolist()[0], found["i"].tolist()[1], str(found["i"].dtype)),
+                         (given["t"].tolist()[0], 1, "Int64"))
+        self.assertEqual((found["t"].isna() == given["t"].isna()).all(), True)
+        self.assertTrue(found.geometry.geom_equals(given.to_crs(3857).geometry).all())
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(geomodel.errors.InvalidItemsError) as raised:
+            self.server.source.add(
+                given.assign(geometry=[*given.geometry[:-1], shapely.LineString([(0, 0), (numpy.inf, 1)])]), id="bad")
+        self.assertEqual([item["index"] for item in raised.exception.data["items"]], [299])
+        self.assertEqual([each["source"] for each in self.server.source.list()["sources"]], ["s"])
+
+    def test_cancelling_takes_back(self) -> None:
+        def stop(event: dict[str, Any]) -> None:
+            if event.get("percentage", 0) > 20:
+                raise KeyboardInterrupt
+
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(KeyboardInterrupt):
+            self.server.options(progress=stop).overlay.add(self.some(2000), overlay="o")
+        self.assertFalse(self.server.edit.history()["isEditing"])
+        self.assertEqual(self.server.overlay.get(overlay="o")["graphicCount"], 0)
+
     def test_features_that_change_meanwhile_are_read_again(self) -> None:
         self.server.overlay.add(self.some(200), overlay="o")
         real, connection = _bulk.ids_of, self.server._async._connection

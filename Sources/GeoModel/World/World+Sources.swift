@@ -1,5 +1,7 @@
 // Data sources: added when a task has read the schema, closed by a command.
 
+import Query
+
 extension World {
   @discardableResult
   public mutating func addSource(
@@ -8,6 +10,24 @@ extension World {
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
     return insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings))
+  }
+
+  /// Adds features to a source in columns.
+  ///
+  /// - Parameter type: the simple features type of the batch; nil without geometries.
+  /// - Throws: `notInColumns` for other sources.
+  public mutating func addFeatures(
+    _ batch: FeatureBatch, of type: String?, to id: SourceID
+  ) throws(ModelError) -> AddedFeatures {
+    guard case .columns(var data) = try sources.require(id).origin else { throw .notInColumns(id) }
+    let added: AddedFeatures
+    do { added = try data.append(batch, of: type) } catch { throw ModelError(error) }
+    guard added.count > 0 else { return added }
+    try change(id) { (source) throws(ModelError) in
+      source.origin = .columns(data)
+      source.layers = [data.layer]
+    }
+    return added
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

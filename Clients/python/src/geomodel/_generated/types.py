@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "e987d0f17d00003a"
+PROTOCOL_HASH = "23126360c1b93cd5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -725,7 +725,7 @@ DocumentFormat = Literal["geomodel-document"]
 
 
 class SavedSource(TypedDict):
-    """Data that layers are made of: a file (`path`) or inline GeoJSON (`data`)."""
+    """Data that layers are made of: a file (`path`), inline GeoJSON (`data`) or `columns`."""
 
     source: ObjectId
     """Its id."""
@@ -735,6 +735,8 @@ class SavedSource(TypedDict):
     """
     data: NotRequired[Any]
     """The GeoJSON object."""
+    columns: NotRequired[FeatureColumns]
+    """Features in columns; `layers` has their fields."""
     driver: NotRequired[str]
     """Only this driver, by GDAL's short name. (at most 32 characters)"""
     xField: NotRequired[str]
@@ -744,7 +746,9 @@ class SavedSource(TypedDict):
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
     layers: NotRequired[list[SourceLayer]]
-    """The schema of a file when it was saved, which its layers have while the file is missing."""
+    """The schema of a file when it was saved, which its layers have while the file is missing; of columns
+    their fields.
+    """
 
 
 class SavedMap(TypedDict):
@@ -2324,12 +2328,23 @@ class Source(TypedDict):
     status: SourceStatus
     """Whether it could be opened."""
     layers: list[SourceLayer]
-    """Its layers."""
+    """Its layers; `source/addColumns` changes that of a source in columns."""
     warnings: NotRequired[list[str]]
     """What was not read, or not as it stands in the file: files beside it that were left out, columns that
     were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without
     any, at most 20.
     """
+
+
+class SourceAddColumnsResult(TypedDict):
+    """What `source/addColumns` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    firstId: NotRequired[FeatureId]
+    """The first minted id; absent when ids were given."""
+    count: int
+    """Number of features added. (at least 0)"""
 
 
 class SourceListResult(TypedDict):
