@@ -76,7 +76,7 @@ struct DocumentReader {
       let saved = try DocumentProtocol.SavedSource(from: json)
       try world.checkFree(SourceID(saved.source))
       do { return (saved, try Self.origin(of: saved, json, folder, files, world)) } catch let error as RPCError {
-        throw Self.placed(error, at: "\(item.path)/path")
+        throw Self.placed(error, at: "\(item.path)/\(saved.columns == nil ? "path" : "columns")")
       }
     }
     guard let (saved, origin) = read else { return }

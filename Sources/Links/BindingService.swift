@@ -11,7 +11,7 @@ import WireCoding
 
 package enum BindingService: BindingHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> BindingProtocol.Binding {
-    if let binding = existing(world.bindings, params.id, params.ifExists) { return result(binding, in: world) }
+    if let binding = try world.existing(params.id, params.ifExists, Binding.self) { return result(binding, in: world) }
     let target: Binding.Target
     switch (params.path, params.constant) {
     case (let text?, nil):
@@ -71,7 +71,7 @@ package enum BindingService: BindingHandlers {
   package static func link(_ params: BindingProtocol.Link.Params, in world: inout World) throws
     -> BindingProtocol.BindingLink
   {
-    if let link = existing(world.links, params.id, params.ifExists) { return Wire.link(link) }
+    if let link = try world.existing(params.id, params.ifExists, GeoModel.Link.self) { return Wire.link(link) }
     let first = try Wire.path(params.first, "first")
     let second = try Wire.path(params.second, "second")
     let isTwoWay = params.direction == .twoWay

@@ -23,7 +23,7 @@ extension World {
     case .loading: return .read(layer)
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
-      guard let source = sources[features.source] else { throw .sourceClosed }
+      guard let source = sources[features.source], source.number == features.sourceNumber else { throw .sourceClosed }
       changeKnown(id) { layer in
         // It may have more features than when the layer was added.
         if case .columns = source.origin { layer.features?.origin = source.origin }

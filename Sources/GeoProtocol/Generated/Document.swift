@@ -214,8 +214,10 @@ public enum DocumentProtocol {
     public var path: String?
     /// The GeoJSON object.
     public var data: JSONOpaque?
-    /// Features in columns; `layers` has their fields.
+    /// Features in columns.
     public var columns: OverlayProtocol.FeatureColumns?
+    /// Of columns: the types of attributes, in order.
+    public var fields: [SourceProtocol.Field]?
     /// Only this driver, by GDAL's short name.
     public var driver: String?
     /// CSV: the column of eastings or longitudes.
@@ -224,19 +226,19 @@ public enum DocumentProtocol {
     public var yField: String?
     /// The spatial reference given when it was opened; of inline data EPSG:4326 when absent.
     public var spatialReference: String?
-    /// The schema of a file when it was saved, which its layers have while the file is missing; of columns their
-    /// fields.
+    /// The schema of a file when it was saved, which its layers have while the file is missing.
     public var layers: [SourceProtocol.SourceLayer]?
 
     public init(
       source: String, path: String? = nil, data: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
-      driver: String? = nil, xField: String? = nil, yField: String? = nil, spatialReference: String? = nil,
-      layers: [SourceProtocol.SourceLayer]? = nil
+      fields: [SourceProtocol.Field]? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
+      spatialReference: String? = nil, layers: [SourceProtocol.SourceLayer]? = nil
     ) {
       self.source = source
       self.path = path
       self.data = data
       self.columns = columns
+      self.fields = fields
       self.driver = driver
       self.xField = xField
       self.yField = yField
@@ -255,6 +257,10 @@ public enum DocumentProtocol {
       self.data = try data.isPresent ? data.opaque("any value but null") : nil
       let columns = json["columns"]
       self.columns = try columns.isPresent ? OverlayProtocol.FeatureColumns(from: columns) : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent
+        ? fields.array("array of at most 65536 elements", 0...65536, SourceProtocol.Field.init(from:))
+        : nil
       let driver = json["driver"]
       self.driver = try driver.isPresent
         ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
@@ -290,6 +296,10 @@ public enum DocumentProtocol {
       if let columns {
         writer.key("columns")
         columns.encode(to: &writer)
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
       }
       if let driver {
         writer.key("driver")

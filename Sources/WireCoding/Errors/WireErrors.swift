@@ -62,8 +62,12 @@ extension RPCError {
   package init(_ error: ModelError, in root: JSONValue? = nil, at prefix: String = "/params") {
     switch error {
     case .unknownID(let collection, let id): self.init(unknown: collection.noun, id, in: root, at: prefix)
-    case .idExists(let id):
-      self = RPCError(.idExists, "The id \"\(id)\" is in use, or was that of a closed object.").with("id", id)
+    case .idExists(let id, let holder, let isClosed):
+      let reason =
+        isClosed
+        ? "a closed \(holder), which undo or redo can restore"
+        : "\(holder == "overlay" || holder == "elevationSource" ? "an" : "a") \(holder)"
+      self = RPCError(.idExists, "The id \"\(id)\" is that of \(reason).").with("id", id).with("holder", holder)
     case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix)
     case .idRepeated(let id, let path):
       self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)

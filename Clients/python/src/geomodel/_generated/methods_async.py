@@ -127,8 +127,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -217,8 +218,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -348,8 +350,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -450,8 +453,9 @@ class BookmarkMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -1718,8 +1722,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1784,8 +1789,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1846,8 +1852,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -2128,8 +2135,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2226,8 +2234,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2422,8 +2431,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2479,8 +2489,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2560,8 +2571,9 @@ class LocationMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2814,8 +2826,9 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -2914,8 +2927,9 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -3088,8 +3102,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -3813,8 +3828,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3861,8 +3877,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -3970,8 +3987,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4056,8 +4074,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4237,8 +4256,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
@@ -4308,8 +4328,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4371,8 +4392,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4635,8 +4657,9 @@ class StateMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4809,8 +4832,9 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -5472,8 +5496,9 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.

@@ -127,8 +127,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -217,8 +218,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -340,8 +342,9 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -434,8 +437,9 @@ class BookmarkMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -1694,8 +1698,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1760,8 +1765,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1822,8 +1828,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -2104,8 +2111,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2202,8 +2210,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2398,8 +2407,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2455,8 +2465,9 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2531,8 +2542,9 @@ class LocationMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2785,8 +2797,9 @@ class MapMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -2885,8 +2898,9 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -3059,8 +3073,9 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -3776,8 +3791,9 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
 
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
@@ -3824,8 +3840,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -3933,8 +3950,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4019,8 +4037,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4200,8 +4219,9 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
@@ -4271,8 +4291,9 @@ class SourceMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4334,8 +4355,9 @@ class SourceMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -4590,8 +4612,9 @@ class StateMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4764,8 +4787,9 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -5420,8 +5444,9 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.

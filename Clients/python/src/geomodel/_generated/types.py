@@ -13,11 +13,11 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "23126360c1b93cd5"
+PROTOCOL_HASH = "b5fae23328eed84d"
 
 ObjectId = str
-"""The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
-reused until `document/new` or the opening of another document.
+"""The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
+id of a closed object may be given again; the server mints none twice.
 
 A string matching [A-Za-z0-9_.-]{1,64}.
 """
@@ -41,11 +41,13 @@ FeatureId = int
 An integer in 0...99999999999999.
 """
 
-IfExists = Literal["error", "reuse"]
+IfExists = Literal["error", "reuse", "replace"]
 """What `create` does when its id is in use.
 
 `error`: Refuse with `idExists`.
 `reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one.
+`replace`: Close the existing object of that kind, with all that closes with it, and create a new one, in one
+step of history; a cell of a notebook may run twice.
 """
 
 Geometry = Any
@@ -736,7 +738,9 @@ class SavedSource(TypedDict):
     data: NotRequired[Any]
     """The GeoJSON object."""
     columns: NotRequired[FeatureColumns]
-    """Features in columns; `layers` has their fields."""
+    """Features in columns."""
+    fields: NotRequired[list[Field]]
+    """Of columns: the types of attributes, in order. (at most 65536 elements)"""
     driver: NotRequired[str]
     """Only this driver, by GDAL's short name. (at most 32 characters)"""
     xField: NotRequired[str]
@@ -746,9 +750,7 @@ class SavedSource(TypedDict):
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
     layers: NotRequired[list[SourceLayer]]
-    """The schema of a file when it was saved, which its layers have while the file is missing; of columns
-    their fields.
-    """
+    """The schema of a file when it was saved, which its layers have while the file is missing."""
 
 
 class SavedMap(TypedDict):
