@@ -15,7 +15,7 @@ struct SavedObjects {
   let folder: DocumentFolder
   /// All sources that the document needs.
   let sources: [DocumentSource]
-  /// The ids under which sources are written whose own id a later source has.
+  /// The ids under which closed sources are written whose own id something else has.
   private let renamed: [Int: SourceID]
 
   init(world: World, folder: DocumentFolder) {
@@ -105,7 +105,7 @@ extension World {
 struct DocumentSource {
   /// Its id in the document.
   var id: SourceID
-  /// Whether a later source has its own id.
+  /// Whether something else has its own id.
   var isRenamed = false
   let number: Int
   let origin: SourceOrigin
@@ -148,11 +148,11 @@ struct DocumentSource {
     return sources
   }
 
-  /// Gives a source another id when one before it has its own.
+  /// Gives a closed source another id when something else has its own.
   private mutating func rename(unlike ids: Set<SourceID>, in world: World) {
     let own = id
     var count = 1
-    while ids.contains(id) || isRenamed && world.find(id.rawValue) != nil {
+    while ids.contains(id) || world.holder(of: id.rawValue) != nil {
       count += 1
       isRenamed = true
       id = SourceID("\(own.rawValue.prefix(50))-\(count)")

@@ -48,6 +48,7 @@ package enum BindingService: BindingHandlers {
     guard binding.access == .readWrite, let path = binding.path else {
       throw ModelError.flow(.readOnly(binding.id.rawValue))
     }
+    try PathWriting.checkPart(path, in: world)
     let value = try write(params.value, to: path, in: &world)
     return .init(revision: world.revision, value: Wire.present(value))
   }
@@ -76,6 +77,7 @@ package enum BindingService: BindingHandlers {
     let second = try Wire.path(params.second, "second")
     let isTwoWay = params.direction == .twoWay
     try PathWriting.check(second, in: world)
+    try PathWriting.checkPart(second, in: world)
     if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
     if isTwoWay, (params.transform == nil) != (params.inverse == nil) {
       throw RPCError(

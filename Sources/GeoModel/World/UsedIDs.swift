@@ -62,15 +62,18 @@ extension World {
   /// - Complexity: O(1) for an id that the document has not used.
   public mutating func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
     guard let id = wanted?.rawValue, usedIDs.wasUsed(id) else { return }
-    if let holder = find(id) { throw .idExists(id, holder: holder.collection.noun, isClosed: false) }
-    if references.all(to: Text(id)).contains(where: { $0.collection == .scenes }) {
-      throw .idExists(id, holder: "elevationSource", isClosed: false)
-    }
+    if let holder = holder(of: id) { throw .idExists(id, holder: holder, isClosed: false) }
     guard !Element.isUndoable || Element.collection == .links else { return }
     let restorable = Collection.allCases.filter { $0.hasUniqueIDs && $0.kind.isUndoable && $0 != .links }
       .map { ObjectReference($0, id) }
     if let closed = restorable.first(where: { history.remembers($0) }) {
       throw .idExists(id, holder: closed.collection.noun, isClosed: true)
     }
+  }
+
+  /// The noun of the object that has an id; nil if none has it.
+  public func holder(of id: String) -> String? {
+    if let object = find(id) { return object.collection.noun }
+    return references.all(to: Text(id)).contains { $0.collection == .scenes } ? "elevationSource" : nil
   }
 }

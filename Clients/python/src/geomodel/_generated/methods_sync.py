@@ -204,7 +204,9 @@ class BindingMethods(SyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets the value of a binding, by the command that owns its path, with the errors of that command.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
+        part of a view model's or an environment's value that is not there, such as an item that was
+        removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.
 
         Args:
             binding: Its id.
@@ -324,7 +326,9 @@ class BindingMethods(SyncCaller):
         to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
         the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
         completed or a scale that is clamped, a two-way link propagates the result back once, so that both
-        ends have the stored value; not where time changes an end, as in an animation.
+        ends have the stored value; not where time changes an end, as in an animation. Links into parts of one
+        value compose. While an end is a part that the value does not have, such as the scale of a bounding
+        geometry or an item that was removed, the link waits for it.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
