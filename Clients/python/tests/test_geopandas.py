@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import decimal
 import unittest
@@ -298,6 +299,48 @@ class RealFrameTests(unittest.TestCase):
     def test_what_is_no_frame(self) -> None:
         with self.assertRaisesRegex(EncodeError, "a GeoDataFrame or a GeoSeries is expected, not list"):
             self.server.overlay.add([1], overlay="o")
+
+
+@unittest.skipIf(geopandas is None, "no geopandas")
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class AsyncFrameTests(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.server = await geomodel.launch(SERVER)
+        self.addAsyncCleanup(self.server.close)
+        await self.server.map.create(id="m")
+        await self.server.view.create(id="v", map="m")
+        self.frame = frame({"n": range(500)}, [shapely.Point(n / 10, 0) for n in range(500)], crs=4326)
+
+    async def test_several_at_once(self) -> None:
+        with mock.patch.object(_bulk, "_PART_BYTES", 2_000), mock.patch.object(_bulk, "_PAGE", 90):
+            for name in "abc":
+                await self.server.overlay.create(id=name, view="v")
+            await asyncio.gather(*(self.server.overlay.add(self.frame, overlay=name) for name in "abc"),
+                                 self.server.source.add(self.frame, id="s"))
+            self.assertFalse((await self.server.edit.history())["isEditing"])
+            found = await asyncio.gather(*(geomodel.to_geodataframe(self.server, overlay=name) for name in "abc"))
+        for each in found:
+            self.assertEqual(each["n"].tolist(), list(range(500)))
+
+    async def test_a_cancel_takes_back(self) -> None:
+        await self.server.overlay.create(id="a", view="v")
+        events: list[Any] = []
+        with mock.patch.object(_bulk, "_PART_BYTES", 2_000):
+            call = asyncio.ensure_future(self.server.options(progress=events.append).overlay.add(self.frame, overlay="a"))
+            while len(events) < 3:
+                await asyncio.sleep(0)
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+        self.assertLess(events[-1].get("percentage", 100), 100)
+        self.assertEqual((await self.server.overlay.get(overlay="a"))["graphicCount"], 0)
+        self.assertFalse((await self.server.edit.history())["isEditing"])
+
+    async def test_what_the_server_does_not_know_is_said(self) -> None:
+        await self.server.overlay.create(id="a", view="v")
+        with self.assertRaises(geomodel.errors.GeoModelError) as raised:
+            await self.server.overlay.add(self.frame.set_crs("EPSG:5773", allow_override=True), overlay="a")
+        self.assertIn(raised.exception.kind, ("unknownSpatialReference", "transformFailed"))
 
 
 if __name__ == "__main__":
