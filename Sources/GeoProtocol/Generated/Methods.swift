@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "dd5afdda615b2794"
+  public static let hash = "3311befcfc34afd2"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -530,6 +530,11 @@ public enum WireProtocol {
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
+      name: "view/setContent", domain: "view", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
       name: "view/resize", domain: "view", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified, .transformFailed]
     ),
@@ -723,9 +728,12 @@ public enum WireProtocol {
     StatePathInfo(path: "/sources/*", coalescing: .every),
     StatePathInfo(path: "/sources/*/layers", coalescing: .merge),
     StatePathInfo(path: "/views/*", coalescing: .every),
+    StatePathInfo(path: "/views/*/map", coalescing: .latest),
+    StatePathInfo(path: "/views/*/scene", coalescing: .latest),
     StatePathInfo(path: "/views/*/width", coalescing: .merge),
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
+    StatePathInfo(path: "/views/*/spatialReference", coalescing: .latest),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
     StatePathInfo(path: "/views/*/center", coalescing: .latest),
     StatePathInfo(path: "/views/*/scale", coalescing: .latest),

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "dd5afdda615b2794"
+PROTOCOL_HASH = "3311befcfc34afd2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -899,9 +899,9 @@ class SavedView(TypedDict):
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
     map: NotRequired[ObjectId]
-    """The map it shows."""
+    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
-    """The scene it shows."""
+    """The scene it shows; settable like `map`."""
     viewpoint: NotRequired[Viewpoint]
     """As last set."""
 
@@ -3293,9 +3293,9 @@ class View(TypedDict):
     revision: int
     """The revision of its last change."""
     map: NotRequired[ObjectId]
-    """The map it shows."""
+    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
-    """The scene it shows."""
+    """The scene it shows; settable like `map`."""
     width: float
     """Of the screen. (device-independent pixel)"""
     height: float
