@@ -15,7 +15,11 @@ extension Client {
     let hasEditEnded = subscribers.isEditing && !host.world.isEditing
     if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world, isReplaced: isReplaced) }
     if hasEditEnded { subscribers.endEdit(host.world) }
-    guard !changes.isEmpty || hasEditEnded else { return }
+    // Rate-limited subscriptions may send when a manual clock has moved, whether or not anything has moved with it.
+    let clock = host.world.clock
+    let hasClockMoved = clock.mode == .manual && clock.now != publishedAt
+    publishedAt = clock.now
+    guard !changes.isEmpty || hasEditEnded || hasClockMoved else { return }
     if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
   }
 

@@ -162,11 +162,7 @@ extension Client {
     return try perform(running, name, step: step, body)
   }
 
-  func advance(_ body: (inout World) -> Void) {
-    host.perform(.animation, body)
-    // Rate-limited subscriptions wait for the clock, whether or not something moves.
-    host.flush()
-  }
+  func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }
 
   private func cancel(_ process: ProcessID) {
     host.world.begin(origin: .client(nil))

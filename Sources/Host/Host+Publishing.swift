@@ -39,11 +39,6 @@ extension Host {
     if !changes.isEmpty { scheduleTick() }
   }
 
-  /// Sends what subscriptions have recorded and may send now.
-  func flush() {
-    for each in clients { each.client.flush() }
-  }
-
   /// Runs a change that no request makes, and publishes it.
   func perform(_ origin: Origin, canWait: Bool = false, _ body: (inout World) -> Void) {
     world.begin(origin: origin)

@@ -80,9 +80,10 @@ async def main() -> None:
                 print(f"    {shown.at(STATUS)}")
                 check(shown.at(STATUS + "/error/kind") == "fileNotFound", "the status has its error, and no items")
 
-                shown.take_all()
                 last = asyncio.create_task(refresh(server, big))
-                await shown.get()
+                await asyncio.sleep(0)  # The refresh goes first.
+                await server.view_model.get(view_model="catalogue")
+                shown.take_all()
                 await server.view_model.close(view_model="catalogue")
                 check(await last == "gone", "a refresh survives the closing of its model")
                 check(await refresh(server, big) == "gone", "and so does one that begins afterwards")

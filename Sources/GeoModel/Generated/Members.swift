@@ -96,22 +96,20 @@ extension Collection {
       }
     case .sources:
       switch property {
-      case .driver, .path, .status, .layers, .warnings:
+      case .driver, .path, .status, .warnings:
         [.returned]
+      case .layers:
+        [.returned, .observed, .modifies]
       default: []
       }
     case .views:
       switch property {
-      case .map, .scene:
-        [.returned, .written, .modifies]
-      case .width, .height, .dpi:
+      case .map, .scene, .width, .height, .dpi:
         [.returned, .observed, .written, .modifies]
-      case .spatialReference:
-        [.returned]
+      case .spatialReference, .center, .scale, .rotation, .isNavigating, .locationDisplay:
+        [.returned, .observed]
       case .viewpoint:
         [.returned, .observed, .written]
-      case .center, .scale, .rotation, .isNavigating, .locationDisplay:
-        [.returned, .observed]
       case .overlays:
         [.returned, .observed, .modifies]
       default: []

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "0c142415758890c8"
+  public static let hash = "d1528d738cbced7e"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -466,7 +466,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
       errors: [.idExists, .openFailed, .readerFailed, .unknownSpatialReference, .libraryMissing, .unknownId,
-      .contentModified]
+      .contentModified, .invalidItems, .columnLengths]
+    ),
+    MethodInfo(
+      name: "source/addColumns", domain: "source", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",
@@ -524,6 +528,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/close", domain: "view", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/setContent", domain: "view", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/resize", domain: "view", shape: .command, since: "0.1.0",
@@ -717,10 +726,14 @@ public enum WireProtocol {
     StatePathInfo(path: "/scenes/*/backgroundColor", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),
+    StatePathInfo(path: "/sources/*/layers", coalescing: .merge),
     StatePathInfo(path: "/views/*", coalescing: .every),
+    StatePathInfo(path: "/views/*/map", coalescing: .latest),
+    StatePathInfo(path: "/views/*/scene", coalescing: .latest),
     StatePathInfo(path: "/views/*/width", coalescing: .merge),
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
+    StatePathInfo(path: "/views/*/spatialReference", coalescing: .latest),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
     StatePathInfo(path: "/views/*/center", coalescing: .latest),
     StatePathInfo(path: "/views/*/scale", coalescing: .latest),

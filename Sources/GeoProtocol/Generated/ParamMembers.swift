@@ -141,7 +141,11 @@ package enum ParamMembers {
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation"]),
     "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
-    "source/openInline": params(["data", "id", "spatialReference", "ifExists"]),
+    "source/openInline": params([
+      "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",
+      "spatialReference", "ifExists"
+    ]),
+    "source/addColumns": params(["source", .init("columns", .named { featureColumns })]),
     "source/get": params(["source"]),
     "source/list": params([]),
     "source/close": params(["source"]),
@@ -157,6 +161,7 @@ package enum ParamMembers {
     "view/get": params(["view"]),
     "view/list": params([]),
     "view/close": params(["view"]),
+    "view/setContent": params(["view", "map", "scene", .init("viewpoint", .named { viewpoint })]),
     "view/resize": params(["view", "width", "height", "dpi"]),
     "view/getViewpoint": params(["view", "kind", "spatialReference"]),
     "view/setViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget })]),
@@ -223,7 +228,11 @@ package enum ParamMembers {
     .init("symbol", .named { symbol }), "clear"
   ])
 
+  package static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
+
   package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
+
+  package static let field: ParamShape = .object(["name", "type"])
 
   package static let outline: ParamShape = .object(["style", "color", "width"])
 
