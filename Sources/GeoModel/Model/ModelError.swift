@@ -28,6 +28,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case indexOutOfRange(count: Int)
   case invalidScaleRange
   case emptyGeometry
+  /// A number that cannot be used where it stands.
+  case outOfRange(Double, expected: String, path: String)
   case invalidGeometry(expected: String)
   case transform(TransformError)
   case unknownSourceLayer(name: String?, available: [String])
@@ -61,6 +63,8 @@ public struct ItemError: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     case store(StoreError)
     case noFeature(Int)
+    /// A geometry has y beyond the latitudes.
+    case latitude
     case failure(Failure)
   }
   public let index: Int

@@ -142,6 +142,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidGeometry
   /// The geometry is empty.
   case emptyGeometry
+  /// A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay
+  /// whose spatial reference is in degrees, a padding that leaves no room on the screen.
+  case outOfRange
   /// A library that the request needs (PROJ, GEOS or GDAL) is not installed.
   case libraryMissing
   /// There is no such file.
@@ -263,6 +266,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .transformFailed: -31031
     case .invalidGeometry: -31032
     case .emptyGeometry: -31033
+    case .outOfRange: -31035
     case .libraryMissing: -31034
     case .fileNotFound: -31040
     case .pathRefused: -31041

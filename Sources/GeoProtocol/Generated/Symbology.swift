@@ -997,7 +997,8 @@ public enum SymbologyProtocol {
       public var label: String?
       /// The label in the legend.
       public var description: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1054,7 +1055,8 @@ public enum SymbologyProtocol {
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1129,7 +1131,8 @@ public enum SymbologyProtocol {
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1663,7 +1666,9 @@ public enum SymbologyProtocol {
   public enum ClassificationMethod: String, WireEnum {
     /// Classes of the same width.
     case equalInterval
-    /// Classes with as nearly the same number of features as equal numbers allow.
+    /// Classes with as nearly the same number of features as equal numbers allow. Each ends at a quantile,
+    /// interpolated between two numbers (type 7 of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996),
+    /// as in NumPy, mapclassify and R.
     case quantile
     /// Classes with the least sum of squared distances to the means of the classes (Fisher 1958, Jenks 1967). More
     /// than 20,000 different numbers are first merged with their neighbours into that many groups.

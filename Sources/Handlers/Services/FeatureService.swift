@@ -39,11 +39,11 @@ package enum FeatureService: FeatureHandlers {
         by: searchEffort, isMoved ? maxCount * FeatureQuery.transformCost : 0, maxCount * FeatureQuery.writeCost)
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
       try features.checkWeight(of: rows.page, transforms: isMoved, share)
-      let geometries =
-        isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
+      let moved = isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
       return .init(
         type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded, features: try written(rows.page, geometries, features, finalSelection, shares[2]))
+        exceededLimit: rows.exceeded, features: try written(rows.page, moved?.geometries, features, finalSelection, shares[2]),
+        failed: moved.flatMap { $0.failed.isEmpty ? nil : $0.failed })
     }
   }
 
@@ -81,7 +81,7 @@ package enum FeatureService: FeatureHandlers {
       let extent = try features.extent(in: reference, transformer, share)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
-        extent: extent.box.map(Wire.envelope))
+        extent: extent.box.map(Wire.envelope), failed: extent.failed.isEmpty ? nil : extent.failed)
     }
   }
 
@@ -103,7 +103,7 @@ package enum FeatureService: FeatureHandlers {
   /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
   /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
   private static func written(
-    _ page: ArraySlice<UInt32>, _ geometries: [Geometry?]?, _ features: FeatureQuery,
+    _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?, _ features: FeatureQuery,
     _ selection: FeatureWriter.Selection, _ share: WorkShare
   ) throws -> JSONOpaque {
     let (store, schema) = (features.store, features.store.schema)
@@ -112,7 +112,7 @@ package enum FeatureService: FeatureHandlers {
         writer.beginArray()
         for (index, row) in page.enumerated() {
           guard let feature = store[row] else { continue }
-          FeatureWriter.writeFeature(feature, schema, selection, transformed: geometries?[index], to: &writer) {}
+          FeatureWriter.writeFeature(feature, schema, selection, geometries?[index] ?? .own, to: &writer) {}
         }
         writer.endArray()
       }
@@ -123,7 +123,7 @@ package enum FeatureService: FeatureHandlers {
       try share.checkpoint(index, of: page.count)
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
-        feature, schema, selection, transformed: geometries?[index], to: &writer, checkpoint: worker.checkCancelled)
+        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: worker.checkCancelled)
       // Ends as soon as the result is too large, instead of building all of it.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
@@ -132,21 +132,25 @@ package enum FeatureService: FeatureHandlers {
     return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 
-  /// The geometries of a page in another spatial reference. Computed before anything is written, so that a failure is an error
-  /// response instead of a broken result.
+  /// The geometries of a page in another spatial reference, none for features that have no coordinates there. Computed before
+  /// anything is written, so that `failed` and errors are known.
   private static func transformed(
     _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
     _ transformer: any CoordinateTransformer, _ share: WorkShare
-  ) throws -> [Geometry?] {
-    try rows.enumerated().map { (index, row) throws -> Geometry? in
-      guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
+  ) throws -> (geometries: [FeatureWriter.Shape], failed: [FeatureProtocol.FailedFeature]) {
+    var failed: [FeatureProtocol.FailedFeature] = []
+    let geometries = try rows.enumerated().map { (index, row) throws -> FeatureWriter.Shape in
+      guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
       do {
-        return try transformer.transform(geometry, from: features.reference, to: target) {
+        let moved = try transformer.transform(geometry, from: features.reference, to: target) {
           try share.checkpoint(index, of: rows.count)
         }
+        return .given(moved)
       } catch let error as TransformError {
-        throw RPCError(error).with("feature", feature.id)
+        failed.append(try FeatureProtocol.FailedFeature(feature.id, error))
+        return .given(nil)
       }
     }
+    return (geometries, failed)
   }
 }

@@ -99,6 +99,10 @@ extension RPCError {
     case .invalidScaleRange:
       self.init(
         .invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
+    case .outOfRange(let number, let expected, let path):
+      self.init(
+        .outOfRange, "Expected \(expected) at \(prefix)\(path), found \(number.jsonText).", path: prefix + path,
+        expected: expected)
     case .emptyGeometry: self.init(.emptyGeometry, "The geometry is empty.", expected: "a geometry that is not empty")
     case .invalidGeometry(let expected): self.init(.invalidGeometry, "Expected \(expected).", expected: expected)
     case .transform(let error): self.init(error)
@@ -202,6 +206,10 @@ extension ItemError {
   package var failure: Failure {
     switch reason {
     case .failure(let failure): failure
+    case .latitude:
+      Failure(
+        .outOfRange, "the overlay is in degrees, and a y of the geometry is no latitude", path: "/geometry",
+        expected: "latitudes in -90...90, or the spatial reference that the coordinates have")
     case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
     case .store(let error): Failure(error)
     }

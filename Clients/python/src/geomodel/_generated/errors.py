@@ -628,6 +628,15 @@ class EmptyGeometryError(GeoModelError):
     code = -31033
 
 
+class OutOfRangeError(GeoModelError):
+    """A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an
+    overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.
+    """
+
+    kind = "outOfRange"
+    code = -31035
+
+
 class LibraryMissingError(GeoModelError):
     """A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -949,6 +958,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "transformFailed": TransformFailedError,
     "invalidGeometry": InvalidGeometryError,
     "emptyGeometry": EmptyGeometryError,
+    "outOfRange": OutOfRangeError,
     "libraryMissing": LibraryMissingError,
     "fileNotFound": FileNotFoundError,
     "pathRefused": PathRefusedError,

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "9b1bc92c63f424ac"
+PROTOCOL_HASH = "212b6f1cf5761ed6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -1205,6 +1205,16 @@ FeatureCollectionType = Literal["FeatureCollection"]
 `FeatureCollection`: A FeatureCollection.
 """
 
+
+class FailedFeature(TypedDict):
+    """A feature with a position that has no coordinates in the requested spatial reference."""
+
+    id: FeatureId
+    """Its id."""
+    reason: str
+    """Which position, for people."""
+
+
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
@@ -1227,6 +1237,10 @@ class FeatureQueryResult(TypedDict):
     """Whether there are more."""
     features: FeatureList
     """By `orderBy`, else in drawing order."""
+    failed: NotRequired[list[FailedFeature]]
+    """Those of `features` whose `geometry` is null because a position of it has no coordinates in
+    `outSpatialReference`; absent without any.
+    """
 
 
 class FeatureQueryIdsResult(TypedDict):
@@ -1263,6 +1277,10 @@ class FeatureQueryExtentResult(TypedDict):
     none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees.
     In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross
     the antimeridian.
+    """
+    failed: NotRequired[list[FailedFeature]]
+    """The features that `extent` leaves out because a position of theirs has no coordinates in
+    `outSpatialReference`, at most the first 1000; absent without any.
     """
 
 
@@ -2111,14 +2129,14 @@ class ElevationSampleValue(TypedDict):
     type: Literal["value"]
     elevation: float
     """The height. (metre)"""
-    source: int
-    """0-based index of the elevation source that has the height."""
+    source: ObjectId
+    """The elevation source that has the height."""
     resolution: float
     """Side of its cell, in the units of its spatial reference."""
 
 
 class ElevationSampleNoData(TypedDict):
-    """A source covers the point and has no value there."""
+    """Sources cover the point, and none has a value there."""
 
     type: Literal["noData"]
 
@@ -2130,11 +2148,11 @@ class ElevationSampleOutside(TypedDict):
 
 
 class ElevationSampleNotLoaded(TypedDict):
-    """No loaded source covers it, and one that is not loaded may."""
+    """No loaded source has a height there, and one that is not loaded may."""
 
     type: Literal["notLoaded"]
-    source: int
-    """0-based index of the first source that is not loaded."""
+    source: ObjectId
+    """The first source that is not loaded."""
     error: Failure
     """The reason."""
 
@@ -2820,7 +2838,9 @@ class RendererSimple(TypedDict):
     description: NotRequired[str]
     """The label in the legend. (at most 4096 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 class RendererUniqueValue(TypedDict):
@@ -2838,7 +2858,9 @@ class RendererUniqueValue(TypedDict):
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 class RendererClassBreaks(TypedDict):
@@ -2858,7 +2880,9 @@ class RendererClassBreaks(TypedDict):
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
@@ -3006,7 +3030,9 @@ ClassificationMethod = Literal["equalInterval", "quantile", "naturalBreaks"]
 requested.
 
 `equalInterval`: Classes of the same width.
-`quantile`: Classes with as nearly the same number of features as equal numbers allow.
+`quantile`: Classes with as nearly the same number of features as equal numbers allow. Each ends at a
+quantile, interpolated between two numbers (type 7 of Hyndman and Fan, Sample Quantiles in Statistical
+Packages, 1996), as in NumPy, mapclassify and R.
 `naturalBreaks`: Classes with the least sum of squared distances to the means of the classes (Fisher 1958,
 Jenks 1967). More than 20,000 different numbers are first merged with their neighbours into that many groups.
 """
@@ -3119,7 +3145,9 @@ class ViewpointTargetBoundingGeometry(TypedDict):
     spatialReference: SpatialReference
     """Of the geometry."""
     padding: NotRequired[float]
-    """Padding on each side. (device-independent pixel; at least 0; default 0)"""
+    """Padding on each side, less than half of the width and height of the screen. (device-independent pixel;
+    at least 0; default 0)
+    """
     rotation: NotRequired[float]
     """Unchanged when absent. (degree)"""
 
@@ -3364,7 +3392,10 @@ class ViewGetVisibleAreaResult(TypedDict):
     spatialReference: SpatialReference
     """Of the answer."""
     polygon: Geometry
-    """The screen's corners."""
+    """The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180
+    degrees; from a reference whose parallels are curved into one that wraps around the world the edges
+    have positions between the corners.
+    """
     envelope: Envelope
     """Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is
     greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x
