@@ -54,6 +54,9 @@ extension Client {
     session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
   }
 
+  /// Tells the client's user what no request can be answered with.
+  func warn(_ message: String) { session?.logMessage(.warning, message) }
+
   private func flushLater(_ due: UInt64) {
     flushing?.cancel()
     let now = loop.nanoseconds

@@ -130,6 +130,7 @@ extension Client {
         let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
         host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
+        host.warn(closing: links.subtracting(closed), after: error)
         closed.formUnion(links)
       }
     }

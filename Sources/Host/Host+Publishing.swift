@@ -57,7 +57,19 @@ extension Host {
   func propagateOrUnlink() {
     for _ in 0...world.links.count {
       do { return try Propagation.propagate(&world, isByTime: true) } catch {
-        for link in Propagation.links(at: error, in: world) { try? world.unlink(link) }
+        let links = Propagation.links(at: error, in: world)
+        warn(closing: links, after: error)
+        for link in links { try? world.unlink(link) }
+      }
+    }
+  }
+
+  /// Tells clients which links are about to be closed, and why.
+  func warn(closing links: Set<LinkID>, after error: any Error) {
+    let reason = RPCError(error, in: nil, at: "")?.message ?? "\(error)"
+    for link in links.compactMap({ world.links[$0] }) {
+      for each in clients {
+        each.client.warn("Link \"\(link.id)\" of \(link.first) and \(link.second) is closed: \(reason)")
       }
     }
   }

@@ -5,6 +5,7 @@ import GeoModel
 import Geometry
 import Handlers
 import JSONRPC
+import Links
 import Logging
 import Readers
 
@@ -75,6 +76,7 @@ public final class Host {
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
       now: configuration.now())
+    world.propagator = { try Propagation.propagate(&$0) }
   }
 
   /// Adds a client and returns its session.

@@ -14,22 +14,43 @@ enum PathWriting {
     let members: Set<Text>
     /// Whether `clear` of the command takes a member's name for null.
     let hasClear: Bool
-    /// Whether the params are the value's own members, not the value under its name.
-    let isSpread: Bool
+    let shape: Shape
     let run: @Sendable (JSONValue, inout World) throws -> Void
+
+    /// Where a value stands in the command's params.
+    enum Shape: Equatable {
+      /// Under the member's name.
+      case named
+      /// The params are the value's own members.
+      case spread
+      /// In a viewpoint target of a type, under a name.
+      case target(_ type: Text, _ name: Text)
+    }
 
     /// - Parameters:
     ///   - params: of the command, by name.
-    ///   - member: the object's member that has them as its own; when nil they are the object's.
+    ///   - member: the object's member that it sets; when nil its params are the object's members.
     init<P: JSONDecodable & Sendable, R>(
-      _ params: [String], member: Text? = nil, _ command: @escaping @Sendable (P, inout World) throws -> R
+      _ params: [String], member: Text? = nil, as shape: Shape = .named,
+      _ command: @escaping @Sendable (P, inout World) throws -> R
     ) {
       members = Set(member.map { [$0] } ?? params.map { Text($0) }).subtracting([
         "map", "layer", "scene", "overlay", "view", "clear",
       ])
       hasClear = params.contains("clear")
-      isSpread = member != nil
+      self.shape = shape
       run = { params, world in _ = try command(P(from: params), &world) }
+    }
+
+    /// The names in the params that lead to the given value.
+    ///
+    /// - Parameter path: of the value in the object.
+    func names(before path: ArraySlice<Text>) -> ArraySlice<Text> {
+      switch shape {
+      case .named: path
+      case .spread: path.dropFirst()
+      case .target(_, let name): ["viewpoint", name] + path.dropFirst()
+      }
     }
   }
 
@@ -42,9 +63,17 @@ enum PathWriting {
     .views: [
       Setter(ViewProtocol.SetViewpoint.params, ViewService.setViewpoint),
       Setter(ViewProtocol.Resize.params, ViewService.resize),
-      Setter(ViewProtocol.SetLocationDisplay.params, member: "locationDisplay", ViewService.setLocationDisplay),
+      viewpoint("center", .target("center", "center")), viewpoint("scale", .target("scale", "targetScale")),
+      viewpoint("rotation", .target("rotation", "rotation")),
+      Setter(
+        ViewProtocol.SetLocationDisplay.params, member: "locationDisplay", as: .spread, ViewService.setLocationDisplay),
     ],
   ]
+
+  /// Sets a part of a view's viewpoint.
+  private static func viewpoint(_ member: Text, _ shape: Setter.Shape) -> Setter {
+    Setter(ViewProtocol.SetViewpoint.params, member: member, as: shape, ViewService.setViewpoint)
+  }
 
   /// What sets the value at a path.
   private enum Owner {
@@ -127,7 +156,10 @@ enum PathWriting {
     func add(_ name: String, _ value: Value) {
       if value.isNull { cleared.append(.string(name)) } else { params[name] = value }
     }
-    if setter.isSpread {
+    if case .target(let type, let name) = setter.shape {
+      if value.isNull { throw wrong("a value other than null") }
+      params["viewpoint"] = .object(["type": .string(type.string), name.string: value])
+    } else if setter.shape == .spread {
       guard let spread = value.members else { throw wrong("object") }
       for name in spread.names { add(name, spread[name] ?? .null) }
     } else if path.names.dropFirst(2).elementsEqual(["basemap", "name"]), value.members?["name"]?.isNull ?? true {
@@ -148,7 +180,7 @@ enum PathWriting {
         guard var failure = RPCError(error, in: params, at: "/params") else { throw error }
         if error is JSONError { failure = wrong(failure.expected ?? "another value", at: failure.path) }
         // The way to what was given: past the member, or the part of it, that the path leads to.
-        failure.path = failure.path.map { pointer($0, past: path.names.dropFirst(setter.isSpread ? 3 : 2)) }
+        failure.path = failure.path.map { pointer($0, past: setter.names(before: path.names.dropFirst(2))) }
         throw failure
       }
     }

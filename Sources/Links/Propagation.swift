@@ -26,7 +26,7 @@ package enum Propagation {
     var waiting = WaitingLinks()
     var runs: [Dependent: Int] = [:]
     while true {
-      let due = world.takeDependents { author(of: $0, in: written) }
+      let due = world.takeDependents(PathReading.value) { author(of: $0, in: written) }
       var hasDerived = false
       for dependent in due {
         switch dependent {
@@ -108,10 +108,14 @@ package enum Propagation {
 
   /// Writes the value of one end, through the link's expression, to the other.
   ///
+  /// A part that the value at the source does not have is written as null. Where the target refuses that, nothing is written: the link
+  /// waits for the part, as one to the scale of a viewpoint does while that is a bounding geometry.
+  ///
   /// - Returns: whether the target's owner adjusted the value that was written.
   private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
     let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
-    var value = PathReading.value(at: source, in: world) ?? .null
+    let given = PathReading.value(at: source, in: world)
+    var value = given ?? .null
     if let expression = fromFirst ? link.transform : link.inverse {
       let attribute = Wire.attribute(value)
       value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
@@ -121,6 +125,7 @@ package enum Propagation {
       try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
+      if given == nil, source.names.count > 3 { return false }
       // The client sent no value, so the error's path is that of the target instead of a param.
       let path = error.path ?? PathWriting.given
       if path.hasPrefix(PathWriting.given) {

@@ -109,6 +109,7 @@ extension MemberValue: JSONEncodable {
     case .location(let location): Wire.location(location).encode(to: &writer)
     case .locationDisplay(let display): Wire.locationDisplay(display).encode(to: &writer)
     case .locationStatus(let status): Wire.locationStatus(status).encode(to: &writer)
+    case .point(let point): Wire.opaque(.point(point)).encode(to: &writer)
     case .popup(let popup): Wire.popup(popup).encode(to: &writer)
     case .properties(let properties): writer.array(properties) { Wire.property($0).encode(to: &$1) }
     case .renderer(let renderer): Wire.renderer(renderer).encode(to: &writer)

@@ -217,7 +217,8 @@ struct LocationTests {
     world.advance(seconds: 0.1)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .rotation(10)) }
-    #expect(Set(world.takeChangeDescriptions()) == ["views/v.locationDisplay", "views/v.viewpoint"])
+    #expect(
+      Set(world.takeChangeDescriptions()) == ["views/v.locationDisplay", "views/v.viewpoint", "views/v.rotation"])
     #expect(try view.locationDisplay.autoPanMode == .off)
     let stands = try view.camera
     world.advance(seconds: 10)

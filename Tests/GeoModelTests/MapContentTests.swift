@@ -116,7 +116,7 @@ struct MapContentTests {
     #expect(try states()["a"] == .active)
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: "v", to: .scale(5001)) }
-    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint", "views/v.layerViewStates"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint", "views/v.scale", "views/v.layerViewStates"])
     #expect(try states()["a"] == .outOfScale)
     try world.run { try $0.setViewpoint(of: "v", to: .scale(6000)) }
     try world.run { try $0.setViewpoint(of: "v", to: .center(Point(x: 1, y: 1), reference: .wgs84)) }

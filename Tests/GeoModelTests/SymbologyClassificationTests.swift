@@ -121,7 +121,8 @@ struct SymbologyClassificationTests {
       var counts = [Int](repeating: 0, count: made.classes.count)
       for id in numbers.indices { counts[try #require(bound.index(of: try store.row(id)))] += 1 }
       #expect(counts == made.classes.map(\.count))
-      #expect(counts.allSatisfy { $0 > 0 } || method == .equalInterval)
+      // Interpolated bounds of few different numbers may have none between them, as those of mapclassify.
+      #expect(counts.allSatisfy { $0 > 0 } || method != .naturalBreaks)
       #expect(made.classes.first?.minValue == numbers.min() && made.classes.last?.maxValue == numbers.max())
     }
   }

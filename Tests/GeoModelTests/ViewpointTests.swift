@@ -147,7 +147,7 @@ struct ViewpointTests {
     // Setting it again fits it to the new screen, which is a change.
     _ = world.takeChanges()
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
-    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint"])
+    #expect(world.takeChangeDescriptions() == ["views/v.viewpoint", "views/v.scale"])
   }
 
   // MARK: Screen and location

@@ -84,6 +84,21 @@ private struct DueDependents {
   }
 }
 
+/// The values that a link saw last at its ends; of a one-way link only the first counts.
+struct LinkEnds: Sendable {
+  let first: Value?
+  let second: Value?
+}
+
+/// The ends of a link at which the value has changed.
+private struct ChangedEnds: OptionSet {
+  let rawValue: UInt8
+  static let first = ChangedEnds(rawValue: 1)
+  static let second = ChangedEnds(rawValue: 2)
+
+  func contains(_ isFirst: Bool) -> Bool { contains(isFirst ? .first : .second) }
+}
+
 /// The paths that undo has changed, indexed on first use.
 private struct RestoredPaths {
   private let changes: ArraySlice<Change>
@@ -104,8 +119,15 @@ extension World {
   /// The dependents of the changes since the last call, each once, in the order of the changes. If both paths of a link
   /// have changed, the later change counts.
   ///
-  /// - Parameter madeBy: the link that made the change at an index, if any. A link does not react to its own changes.
-  public mutating func takeDependents(madeBy link: (Int) -> LinkID?) -> [Dependent] {
+  /// Changes are recorded by member, links may lead to parts of its value: a link is due only where the value at its own path differs
+  /// from the one that it saw last. So links into parts of one value do not undo each other's writes.
+  ///
+  /// - Parameters:
+  ///   - value: reads the value at a path.
+  ///   - link: the link that made the change at an index, if any. A link does not react to its own changes.
+  public mutating func takeDependents(
+    _ value: (ModelPath, World) -> Value?, madeBy link: (Int) -> LinkID?
+  ) -> [Dependent] {
     let dependents = currentDependents()
     guard !dependents.isEmpty else {
       propagated = recordedCount
@@ -116,14 +138,15 @@ extension World {
     let changes = recorded
     guard propagated < changes.count else { return [] }
     var restored = RestoredPaths(changes)
+    var changedEnds: [LinkID: ChangedEnds] = [:]
     var due = DueDependents()
     for index in propagated..<changes.count {
       let change = changes[changes.startIndex + index]
       let author = link(index)
       func add(_ dependent: Dependent) {
         if case .link(let id, let fromFirst) = dependent {
-          if id == author { return }
-          if let link = links[id], change.origin == .undo || isDerivedRestored(link.first),
+          guard let link = links[id], endsChanged(of: link).contains(fromFirst), id != author else { return }
+          if change.origin == .undo || isDerivedRestored(link.first),
             isRestored(link) || isConsistent(link, &restored)
           {
             return
@@ -132,15 +155,32 @@ extension World {
         }
         due.add(dependent)
       }
-      if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference,
-        change.origin != .undo || mayDiffer(link)
-      {
-        due.add(.link(link.id, fromFirst: true))
+      func endsChanged(of link: Link) -> ChangedEnds {
+        if let known = changedEnds[link.id] { return known }
+        let changed = noteEnds(of: link, value)
+        changedEnds[link.id] = changed
+        return changed
+      }
+      if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference {
+        _ = endsChanged(of: link)
+        if change.origin != .undo || mayDiffer(link) { due.add(.link(link.id, fromFirst: true)) }
       }
       dependents.dependents(change.event.path, add)
     }
     propagated = changes.count
     return due.all
+  }
+
+  /// Remembers the values at the ends of a link.
+  ///
+  /// - Returns: the ends whose value differs from the one remembered before; both where none was.
+  private mutating func noteEnds(of link: Link, _ value: (ModelPath, World) -> Value?) -> ChangedEnds {
+    let now = LinkEnds(first: value(link.first, self), second: link.isTwoWay ? value(link.second, self) : nil)
+    guard let before = linkEnds.updateValue(now, forKey: link.id) else { return [.first, .second] }
+    var changed: ChangedEnds = []
+    if before.first != now.first { changed.insert(.first) }
+    if before.second != now.second { changed.insert(.second) }
+    return changed
   }
 
   /// Makes changes with the origin `binding`.
@@ -149,6 +189,13 @@ extension World {
     origin = .binding
     defer { origin = before }
     return try body(&self)
+  }
+
+  /// Computes what depends on the command's changes. Commands that answer values call it first: links and derived properties may change
+  /// them. Does nothing within propagation.
+  public mutating func propagate() throws {
+    guard let propagator, origin != .binding else { return }
+    try propagator(&self)
   }
 
   /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Its values are restored
@@ -271,7 +318,10 @@ extension World {
   mutating func dropDependents<E: Entity>(of element: E, at number: Int) {
     switch E.collection {
     case .environments: hasEnvironmentChanged = true
-    case .viewModels, .links: dependents?.remove(number)
+    case .viewModels: dependents?.remove(number)
+    case .links:
+      dependents?.remove(number)
+      linkEnds[LinkID(element.id.rawValue)] = nil
     default: break
     }
   }

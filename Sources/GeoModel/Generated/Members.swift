@@ -10,8 +10,8 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     popup, isPopupEnabled, status, velocity, interval, loops, owner, location, title, basemap,
     operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
     selectionColor, renderingMode, graphicCount, baseSurface, driver, path, warnings, width, height, dpi,
-    viewpoint, isNavigating, overlays, locationDisplay, mode, tickRate, canUndo, canRedo, undoName,
-    redoName, isEditing, isModified, environment, graphics, layerViewStates
+    viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay, mode, tickRate, canUndo,
+    canRedo, undoName, redoName, isEditing, isModified, environment, graphics, layerViewStates
 }
 
 extension Collection {
@@ -110,7 +110,7 @@ extension Collection {
         [.returned]
       case .viewpoint:
         [.returned, .observed, .written]
-      case .isNavigating, .locationDisplay:
+      case .center, .scale, .rotation, .isNavigating, .locationDisplay:
         [.returned, .observed]
       case .overlays:
         [.returned, .observed, .modifies]

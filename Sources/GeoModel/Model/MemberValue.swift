@@ -29,6 +29,7 @@ public enum MemberValue: Sendable {
   case location(Location)
   case locationDisplay(LocationDisplay)
   case locationStatus(LocationStatus)
+  case point(Point)
   case popup(PopupDefinition)
   case properties([PropertyDefinition])
   case renderer(Renderer)

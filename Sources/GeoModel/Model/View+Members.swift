@@ -12,6 +12,11 @@ extension View {
     Member(.viewpoint, differs: { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera }) { view, _ in
       .viewpoint(view.viewpoint)
     },
+    Member(.center, differs: { $0.hasCenter(differentFrom: $1) }) { view, world in
+      view.center(by: world.transformer).map { .point($0) } ?? .null
+    },
+    Member(.scale) { $0.camera.scale },
+    Member(.rotation) { $0.camera.rotation },
     Member(.isNavigating) { $0.isNavigating },
     Member(.overlays) { $0.overlays },
     Member(.locationDisplay) { $0.locationDisplay },

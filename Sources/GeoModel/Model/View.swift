@@ -100,6 +100,24 @@ public struct View: Sendable {
   /// The corners of the screen as a closed ring, in the map's reference.
   public var visibleArea: Positions { camera.corners(on: screen, metersPerUnit: metersPerUnit) }
 
+  /// Whether the poles of the map are at infinity and the center lies where they were cut off.
+  private var isClamped: Bool { polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false }
+
+  /// The center in WGS 84, as it was set if it was set in it, else computed; nil where it has no longitude and latitude.
+  func center(by transformer: any CoordinateTransformer) -> Point? {
+    centerAsSet ?? (try? transformer.transform(camera.center, from: reference.reference, to: .wgs84))
+  }
+
+  private var centerAsSet: Point? {
+    guard case .centerAndScale(let center, _, _, .wgs84) = viewpoint, !isClamped else { return nil }
+    return center
+  }
+
+  /// Whether ``center(by:)`` differs from that of an earlier state of the view.
+  func hasCenter(differentFrom other: View) -> Bool {
+    camera.center != other.camera.center || centerAsSet != other.centerAsSet
+  }
+
   /// The viewpoint in a kind and reference: as it was set if these are its own, else computed.
   public func viewpoint(
     as kind: Viewpoint.Kind, in target: SpatialReference?, _ transformer: any CoordinateTransformer
@@ -110,7 +128,6 @@ public struct View: Sendable {
       switch kind {
       case .centerAndScale:
         // A clamped center is computed from the camera, as the original one is not visible.
-        let isClamped = polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false
         if !isClamped, case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
           let moved = try transformer.transform(center, from: own, to: reference)
           return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)

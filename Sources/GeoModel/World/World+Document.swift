@@ -21,6 +21,7 @@ extension World {
     empty.document = DocumentState()
     empty.viewModelTypes = viewModelTypes
     empty.environmentKeys = environmentKeys
+    empty.propagator = propagator
     return empty
   }
 

@@ -147,7 +147,7 @@ extension World {
   ) throws(ModelError) {
     guard overlays[id]?.isInDegrees == true else { return }
     // A transformation may round a pole to a little beyond it.
-    let rows = rowsOutside(-90 - 1e-9 ... 90 + 1e-9)
+    let rows = rowsOutside(-90 - 1e-9...90 + 1e-9)
     guard !rows.isEmpty else { return }
     throw .items(rows.prefix(100).map { ItemError(index: $0, .latitude) }, count: rows.count)
   }

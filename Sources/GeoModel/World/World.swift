@@ -46,6 +46,9 @@ public struct World: Sendable {
   public let geodesy: any Geodesy
   public let timeZones: any TimeZoneSource
 
+  /// Computes what depends on the changes of the running command. It reads and writes by path, which is known in a room below.
+  public var propagator: (@Sendable (inout World) throws -> Void)?
+
   private var changes: [Change] = []
   /// Number of entries of `changes` from which derived state has been recorded.
   private var examined = 0
@@ -60,6 +63,8 @@ public struct World: Sendable {
   private var hasChanged = false
   /// Index of derived properties and links by what they depend on. Built on first use; nil before.
   var dependents: Dependents?
+  /// The values that links saw last.
+  var linkEnds: TreeDictionary<LinkID, LinkEnds> = [:]
   /// Number of records of the current command whose dependents have been collected.
   var propagated = 0
   /// Whether an environment scope, or an object's ancestors, changed since the last environment notification.
@@ -83,6 +88,7 @@ public struct World: Sendable {
     let usedIDs: UsedIDs
     let derived: Derived
     let references: References
+    let linkEnds: TreeDictionary<LinkID, LinkEnds>
     /// Set when the command has changed history itself.
     var history: History?
   }
@@ -113,7 +119,8 @@ public struct World: Sendable {
     journal.clear()
     start = Start(
       revision: revision, changes: changes.count, examined: examined, ended: ended.count, clock: clock,
-      usedIDs: usedIDs, derived: derived, references: references)
+      usedIDs: usedIDs, derived: derived, references: references,
+      linkEnds: linkEnds)
   }
 
   /// Reverts all changes since ``begin(origin:)``, so that a failed command has no effect.
@@ -126,6 +133,7 @@ public struct World: Sendable {
     examined = start.examined
     derived = start.derived
     references = start.references
+    linkEnds = start.linkEnds
     ended.removeLast(ended.count - start.ended)
     usedIDs = start.usedIDs
     revision = start.revision

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "212b6f1cf5761ed6"
+  public static let hash = "70433d6d297b1b6c"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -721,6 +721,9 @@ public enum WireProtocol {
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
+    StatePathInfo(path: "/views/*/center", coalescing: .latest),
+    StatePathInfo(path: "/views/*/scale", coalescing: .latest),
+    StatePathInfo(path: "/views/*/rotation", coalescing: .latest),
     StatePathInfo(path: "/views/*/isNavigating", coalescing: .latest),
     StatePathInfo(path: "/views/*/overlays", coalescing: .merge),
     StatePathInfo(path: "/views/*/locationDisplay", coalescing: .merge),

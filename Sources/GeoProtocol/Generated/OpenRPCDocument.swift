@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"212b6f1cf5761ed6"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"70433d6d297b1b6c"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1291,18 +1291,21 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"id","value":"v1"}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[0,0]},\#
 "targetScale":252585399.73561698,"rotation":0,"spatialReference":"EPSG:4326"},\#
-"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
+"center":{"type":"Point","coordinates":[0,0]},\#
+"scale":147914382,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"view/get","summary":"One view.","description":"One view.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
-"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"view/list","summary":"All views.","description":"All views.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewListResult","schema":{"type":"object","required":["revision","views"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "views":{"type":"array","items":{"$ref":"#/components/schemas/View"},\#
 "description":"In the order they were created."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"views":[{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
-"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"view/close","summary":"Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.","description":"Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1320,7 +1323,8 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"width","value":400}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":400,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
-"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
+"center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"view/getViewpoint","summary":"The current viewpoint, in either kind, or as a camera.","description":"The current viewpoint, in either kind, or as a camera. The kind that was last set is returned exactly.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"kind","description":"The kind.","required":false,"schema":{"$ref":"#/components/schemas/ViewpointKind","default":"centerAndScale"}},\#
 {"name":"spatialReference","description":"The spatial reference of the answer; that of the viewpoint last set when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -2440,7 +2444,7 @@ public enum OpenRPCDocument {
 "ScreenPoint":{"title":"ScreenPoint","description":"A screen point.","type":"object","required":["x","y"],"properties":{"x":{"type":"number","description":"From the left.","x-unit":"device-independent pixel"},\#
 "y":{"type":"number","description":"From the top.","x-unit":"device-independent pixel"}},\#
 "examples":[{"x":400,"y":300}],"x-since":"0.1.0","x-domain":"view"},\#
-"View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows."},\#
 "scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows."},\#
@@ -2449,13 +2453,17 @@ public enum OpenRPCDocument {
 "dpi":{"type":"number","description":"Device-independent pixels an inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map."},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set.","x-coalescing":"latest"},\#
+"center":{"$ref":"#/components/schemas/Geometry","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","x-coalescing":"latest"},\#
+"scale":{"type":"number","description":"The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and rotation unchanged.","x-coalescing":"latest"},\#
+"rotation":{"type":"number","description":"Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and scale unchanged.","x-unit":"degree","x-coalescing":"latest"},\#
 "isNavigating":{"type":"boolean","description":"Whether an animation is running.","x-coalescing":"latest"},\#
 "overlays":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"Its overlays, first drawn first.","x-coalescing":"merge"},\#
 "locationDisplay":{"$ref":"#/components/schemas/LocationDisplay","description":"How it follows a location.","x-coalescing":"merge"}},\#
 "examples":[{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
-"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}],"x-since":"0.1.0","x-domain":"view"},\#
+"center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}],"x-since":"0.1.0","x-domain":"view"},\#
 "LayerViewFlag":{"title":"LayerViewFlag","description":"A flag of a layer in a view. A layer that is not loaded has none of `active`, `loading` and `error`.","type":"string","enum":["active","notVisible","outOfScale","loading","error","warning"],"x-enum-descriptions":{"active":"Loaded, visible and within its scale range; of a group: one of its layers is.","notVisible":"Hidden by its own visibility or that of a group that contains it.","outOfScale":"The view's scale is outside its range, or that of a group that contains it.","loading":"Loading.","error":"Its load failed; of a group: all loads failed.","warning":"Of a group: some loads failed."},\#
 "examples":["active"],"x-since":"0.1.0","x-domain":"view"},\#
 "LayerViewState":{"title":"LayerViewState","description":"The state of a layer in a view.","type":"object","required":["layer","flags"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer."},\#
@@ -3011,6 +3019,12 @@ public enum OpenRPCDocument {
 {"path":"/views/*/dpi","description":"Device-independent pixels an inch.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/views/*/viewpoint","description":"As last set.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
+"coalescing":"latest"},\#
+{"path":"/views/*/center","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","schema":{"$ref":"#/components/schemas/Geometry"},\#
+"coalescing":"latest"},\#
+{"path":"/views/*/scale","description":"The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and rotation unchanged.","schema":{"type":"number"},\#
+"coalescing":"latest"},\#
+{"path":"/views/*/rotation","description":"Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and scale unchanged.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
 {"path":"/views/*/isNavigating","description":"Whether an animation is running.","schema":{"type":"boolean"},\#
 "coalescing":"latest"},\#

@@ -42,7 +42,8 @@ package enum FeatureService: FeatureHandlers {
       let moved = isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
       return .init(
         type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded, features: try written(rows.page, moved?.geometries, features, finalSelection, shares[2]),
+        exceededLimit: rows.exceeded,
+        features: try written(rows.page, moved?.geometries, features, finalSelection, shares[2]),
         failed: moved.flatMap { $0.failed.isEmpty ? nil : $0.failed })
     }
   }

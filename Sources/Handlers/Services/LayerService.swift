@@ -27,6 +27,7 @@ package enum LayerService: LayerHandlers {
 
   package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     try world.updateLayer(ID(params.layer), try Wire.changes(params.members))
+    try world.propagate()
     return Wire.object(try world.layers.require(ID(params.layer)), world)
   }
 

@@ -24,6 +24,7 @@ package enum MapService: MapHandlers {
 
   package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     try world.updateContent(of: .map(ID(params.map)), try Wire.changes(params.members))
+    try world.propagate()
     return Wire.object(try world.maps.require(ID(params.map)), world)
   }
 

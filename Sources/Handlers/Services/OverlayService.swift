@@ -31,6 +31,7 @@ package enum OverlayService: OverlayHandlers {
 
   package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
+    try world.propagate()
     return Wire.object(try world.overlays.require(ID(params.overlay)), world)
   }
 

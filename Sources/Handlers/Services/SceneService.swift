@@ -46,6 +46,7 @@ package enum SceneService: SceneHandlers {
   package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
     let id = SceneID(params.scene)
     try world.updateContent(of: .scene(id), try Wire.changes(params.members))
+    try world.propagate()
     return Wire.object(try world.scenes.require(id), world)
   }
 

@@ -33,6 +33,7 @@ package enum ViewService: ViewHandlers {
 
   package static func resize(_ params: Resize.Params, in world: inout World) throws -> JSONOpaque {
     try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
+    try world.propagate()
     return Wire.object(try world.views.require(ID(params.view)), world)
   }
 
@@ -49,6 +50,7 @@ package enum ViewService: ViewHandlers {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
+    try world.propagate()
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(try world.views.require(id).viewpoint))
   }
 
@@ -133,6 +135,7 @@ package enum ViewService: ViewHandlers {
       autoPanMode: params.autoPanMode.map { Wire.word($0, .off) },
       wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
       clear: params.clear ?? [])
+    try world.propagate()
     return .init(
       revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
   }

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "212b6f1cf5761ed6"
+PROTOCOL_HASH = "70433d6d297b1b6c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -3279,6 +3279,19 @@ class View(TypedDict):
     """Of the map."""
     viewpoint: Viewpoint
     """As last set."""
+    center: NotRequired[Geometry]
+    """The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`,
+    bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and
+    latitude.
+    """
+    scale: float
+    """The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set
+    it and leave center and rotation unchanged.
+    """
+    rotation: float
+    """Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`,
+    bindings and links set it and leave center and scale unchanged. (degree)
+    """
     isNavigating: bool
     """Whether an animation is running."""
     overlays: list[ObjectId]
