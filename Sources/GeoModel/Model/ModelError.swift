@@ -18,8 +18,9 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooDeeplyNested(limit: Int)
   case tooManyOwners(limit: Int)
   case wrongKind(String, Layer.Kind, expected: [Layer.Kind])
-  /// A layer over data without geometry can only be a table.
-  case noGeometry(String)
+  /// A layer over data without geometry can only be a table. The columns are those of a CSV file, some of which may be
+  /// coordinates.
+  case noGeometry(String, columns: [String])
   case cameraNeedsScene
   case expression(ExpressionError, path: String)
   case contentModified(revision: Int)

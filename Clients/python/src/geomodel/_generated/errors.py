@@ -317,7 +317,12 @@ class WrongKindError(GeoModelError):
 
 
 class NoGeometryError(GeoModelError):
-    """The source's layer has no geometry; add it as a table."""
+    """The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns
+    that `xField` and `yField` of `source/open` name.
+
+    `data` has:
+        available: The columns of a CSV file.
+    """
 
     kind = "noGeometry"
     code = -31053

@@ -71,7 +71,8 @@ class SessionMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.SessionDescribeResult:
-        """The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
+        """The definition of the protocol: its hash, methods with their shapes and errors, state paths, and
+        the language of expressions.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -81,6 +82,7 @@ class SessionMethods(AsyncCaller):
             hash: A hash of the whole definition.
             methods: All methods.
             state: All state paths.
+            expressions: The functions, operators and types of expressions.
 
         Example:
             await server.session.describe()
