@@ -2,12 +2,14 @@
 
 extension Geometry {
   /// ISO WKB, with Z and M if any position has them; a missing coordinate is NaN.
+  ///
+  /// - Parameter measures: false leaves M out.
   /// - Complexity: O(n) in positions.
-  public func wkb() -> [UInt8] {
+  public func wkb(measures: Bool = true) -> [UInt8] {
     var layout = WKB.Layout()
     forEachPositions { positions in
       if positions.hasZ { layout.hasZ = true }
-      if positions.hasM { layout.hasM = true }
+      if positions.hasM { layout.hasM = measures }
     }
     return wkb(layout)
   }

@@ -43,11 +43,11 @@ extension WKBError: CustomStringConvertible {
 /// Constants of the format: type codes of ISO 19125-2, with Z, M and ZM of ISO 13249-3.
 public enum WKB {
   /// The EPSG code in an EWKB header; nil without one, as in ISO WKB.
-  public static func spatialReference(of bytes: [UInt8]) -> Int? {
+  public static func spatialReference(of bytes: UnsafeRawBufferPointer) -> Int? {
     guard bytes.count >= 9, bytes[0] <= 1 else { return nil }
     func integer(at offset: Int) -> UInt32 {
-      let four = bytes[offset..<offset + 4]
-      return (bytes[0] == 1 ? Array(four.reversed()) : Array(four)).reduce(0) { $0 << 8 | UInt32($1) }
+      let number = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return bytes[0] == 1 ? number.littleEndian : number.bigEndian
     }
     guard integer(at: 1) & Flag.srid != 0, case let number = integer(at: 5), number != 0 else { return nil }
     return Int(number)

@@ -87,7 +87,10 @@ package enum ColumnReader {
   }
 
   package static func ids(_ opaque: JSONOpaque) throws -> [Int] {
-    guard let value = opaque.value else { return [] }
+    try opaque.value.map(integers) ?? []
+  }
+
+  static func integers(_ value: JSONValue) throws -> [Int] {
     if value.kind == .array { return try value.array { (element) throws(JSONError) in try element.integer() } }
     switch try packed(value) {
     case .integers(let values): return values.map { Int($0) }

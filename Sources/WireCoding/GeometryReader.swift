@@ -167,16 +167,24 @@ enum GeometryReader {
     guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
       throw WireFault(.invalidGeometry, value.typeError(expected: "base64"))
     }
+    do {
+      return try bytes.withUnsafeBytes { raw in Result { () throws(Refusal) in try geometry(wkb: raw) } }.get()
+    } catch {
+      throw WireFault(.invalidGeometry, value.typeError(expected: error.expected))
+    }
+  }
+
+  /// What was expected in place of a geometry that cannot be read.
+  struct Refusal: Error {
+    let expected: String
+  }
+
+  /// Reads well-known binary without an SRID, which would contradict the reference of what contains it.
+  static func geometry(wkb bytes: UnsafeRawBufferPointer) throws(Refusal) -> Geometry {
     if let number = WKB.spatialReference(of: bytes) {
-      throw WireFault(
-        .invalidGeometry,
-        value.typeError(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`"))
+      throw Refusal(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`")
     }
-    let geometry: Geometry
-    do { geometry = try Geometry(wkb: bytes) } catch {
-      throw WireFault(.invalidGeometry, value.typeError(expected: "well-known binary: \(error)"))
-    }
-    return geometry
+    do { return try Geometry(wkb: bytes) } catch { throw Refusal(expected: "well-known binary: \(error)") }
   }
 
   /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.

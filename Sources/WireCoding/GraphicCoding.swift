@@ -110,6 +110,11 @@ package enum FeatureWriter {
   @inline(__always)
   private static func write(_ value: FeatureRow.Attribute, named name: String, to writer: inout JSONWriter) {
     writer.key(name)
+    write(value, to: &writer)
+  }
+
+  @inline(__always)
+  static func write(_ value: FeatureRow.Attribute, to writer: inout JSONWriter) {
     switch value {
     case .null: writer.null()
     case .bool(let flag): writer.value(flag)

@@ -1,5 +1,6 @@
 """What the READMEs let people paste does what they say, on the real server."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -70,6 +71,11 @@ class ReadmeTests(unittest.TestCase):
         self.assertEqual(self.run_python(block(text, "## A first script", "python")), "['Paris']\n")
         self.assertEqual(self.run_python(block(text, "The same with asyncio", "python")), "")
         self.assertEqual(self.run_python(block(text, '`edits="deferred"` sends', "python")), "Draft\nParis 1\n")
+
+    @unittest.skipIf(importlib.util.find_spec("geopandas") is None, "no geopandas")
+    def test_the_script_with_geopandas(self) -> None:
+        text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")
+        self.assertEqual(self.run_python(block(text, "## GeoPandas", "python")), "[4] EPSG:4326 [9.0014]\n")
 
     def test_the_fragments_of_the_client(self) -> None:
         text = (SOURCE.parent / "README.md").read_text(encoding="utf-8")

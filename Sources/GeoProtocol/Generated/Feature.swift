@@ -87,7 +87,18 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Features, as a GeoJSON FeatureCollection.
+  /// How features are returned.
+  public enum FeatureFormat: String, WireEnum {
+    /// `features`: GeoJSON.
+    case geojson
+    /// `columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where
+    /// there are many.
+    case columns
+  }
+
+  /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
+  /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
+  /// follows.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
@@ -123,8 +134,10 @@ public enum FeatureProtocol {
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M.
+      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
       public var returnM: Bool
+      /// How features are returned.
+      public var format: FeatureProtocol.FeatureFormat
       /// Of the geometries in the answer; that of the features when absent.
       public var outSpatialReference: String?
 
@@ -133,7 +146,7 @@ public enum FeatureProtocol {
         spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
         limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true, returnM: Bool = false,
-        outSpatialReference: String? = nil
+        format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -149,6 +162,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.returnM = returnM
+        self.format = format
         self.outSpatialReference = outSpatialReference
       }
 
@@ -190,6 +204,8 @@ public enum FeatureProtocol {
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
         let returnM = json["returnM"]
         self.returnM = try returnM.isPresent ? returnM.bool() : false
+        let format = json["format"]
+        self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
@@ -198,44 +214,63 @@ public enum FeatureProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// The GeoJSON type.
-      public var type: FeatureProtocol.FeatureCollectionType
+      /// The GeoJSON type; absent with columns.
+      public var type: FeatureProtocol.FeatureCollectionType?
       /// The world's revision after this.
       public var revision: Int
       /// Of the geometries.
       public var spatialReference: String
       /// Whether there are more.
       public var exceededLimit: Bool
-      /// By `orderBy`, else in drawing order.
-      public var features: JSONOpaque
-      /// Those of `features` whose `geometry` is null because a position of it has no coordinates in
+      /// By `orderBy`, else in drawing order; absent with columns.
+      public var features: JSONOpaque?
+      /// The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`.
+      public var columns: OverlayProtocol.FeatureColumns?
+      /// With columns: the attributes in order, with their types.
+      public var fields: [SourceProtocol.Field]?
+      /// Those of the features whose geometry is null because a position of it has no coordinates in
       /// `outSpatialReference`; absent without any.
       public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
-        type: FeatureProtocol.FeatureCollectionType, revision: Int, spatialReference: String, exceededLimit: Bool,
-        features: JSONOpaque, failed: [FeatureProtocol.FailedFeature]? = nil
+        type: FeatureProtocol.FeatureCollectionType? = nil, revision: Int, spatialReference: String,
+        exceededLimit: Bool, features: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
+        fields: [SourceProtocol.Field]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil
       ) {
         self.type = type
         self.revision = revision
         self.spatialReference = spatialReference
         self.exceededLimit = exceededLimit
         self.features = features
+        self.columns = columns
+        self.fields = fields
         self.failed = failed
       }
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.key("type")
-        type.encode(to: &writer)
+        if let type {
+          writer.key("type")
+          type.encode(to: &writer)
+        }
         writer.key("revision")
         writer.value(revision)
         writer.key("spatialReference")
         writer.value(spatialReference)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
-        writer.key("features")
-        features.encode(to: &writer)
+        if let features {
+          writer.key("features")
+          features.encode(to: &writer)
+        }
+        if let columns {
+          writer.key("columns")
+          columns.encode(to: &writer)
+        }
+        if let fields {
+          writer.key("fields")
+          writer.array(fields) { $0.encode(to: &$1) }
+        }
         if let failed {
           writer.key("failed")
           writer.array(failed) { $0.encode(to: &$1) }

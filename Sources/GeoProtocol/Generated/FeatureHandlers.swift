@@ -10,7 +10,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryCount = FeatureProtocol.QueryCount
   typealias QueryExtent = FeatureProtocol.QueryExtent
 
-  /// Features, as a GeoJSON FeatureCollection.
+  /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
 
   /// Returns ids only.

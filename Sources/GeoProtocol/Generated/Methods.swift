@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "5446723e0b3f4cdf"
+  public static let hash = "d35753fafadd579e"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -374,7 +374,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/addColumns", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
+      errors: [.unknownId, .invalidItems, .columnLengths, .unknownSpatialReference, .libraryMissing,
+      .contentModified]
     ),
     MethodInfo(
       name: "overlay/updateGraphics", domain: "overlay", shape: .command, since: "0.1.0",

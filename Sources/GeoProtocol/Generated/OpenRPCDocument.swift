@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5446723e0b3f4cdf"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d35753fafadd579e"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -313,7 +313,7 @@ public enum OpenRPCDocument {
 "keys":{"type":"array","items":{"$ref":"#/components/schemas/EnvironmentKey"},\#
 "description":"In the order in which they were registered."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"keys":[{"key":"symbolScale","type":"number","isNullable":false,"defaultValue":1,"isBuiltIn":true}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection.","description":"Features, as a GeoJSON FeatureCollection.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection or in columns.","description":"Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what follows.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -328,15 +328,19 @@ public enum OpenRPCDocument {
 {"name":"limit","description":"Maximum number of features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"outSpatialReference","description":"Of the geometries in the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryResult","schema":{"type":"object","required":["type","revision","spatialReference","exceededLimit","features"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type."},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type; absent with columns."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
-"features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order; absent with columns."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+"description":"With columns: the attributes in order, with their types."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"Those of `features` whose `geometry` is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
+"description":"Those of the features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -909,10 +913,12 @@ public enum OpenRPCDocument {
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"graphics","value":[{"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "attributes":{"name":"Paris"}}]}],"result":{"name":"result","value":{"revision":5,"firstId":0,"count":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"overlay/addColumns","summary":"Adds points, given in columns of equal length.","description":"Adds points, given in columns of equal length.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"x","description":"Eastings or longitudes.","required":true,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"y","description":"Northings or latitudes.","required":true,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"z","description":"Heights.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
+{"name":"overlay/addColumns","summary":"Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.","description":"Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"x","description":"Eastings or longitudes; with `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
+{"name":"y","description":"Northings or latitudes; with `x`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
+{"name":"z","description":"Heights; with `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
+{"name":"geometry","description":"Geometries; instead of `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/GeometryColumn"}},\#
+{"name":"spatialReference","description":"Of the coordinates, which are transformed to the overlay's; the overlay's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Ids; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"attributes","description":"Columns by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -921,7 +927,9 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
-{"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"x","value":[2.35,13.4]},\#
 {"name":"y","value":[48.86,52.52]},\#
 {"name":"attributes","value":{"name":["Paris","Berlin"]}}],"result":{"name":"result","value":{"revision":6,"firstId":2,"count":2}}}],"x-shape":"command","x-since":"0.1.0"},\#
@@ -1968,6 +1976,8 @@ public enum OpenRPCDocument {
 "FailedFeature":{"title":"FailedFeature","description":"A feature with a position that has no coordinates in the requested spatial reference.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
 "reason":{"type":"string","description":"Which position, for people."}},\#
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
+"FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
+"examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
 "examples":[[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]],"x-since":"0.1.0","x-domain":"feature"},\#
@@ -2137,6 +2147,18 @@ public enum OpenRPCDocument {
 "Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null.","oneOf":[{"type":"array"},\#
 {"type":"object","required":["type","data"],"properties":{"type":{"enum":["float64","int64"]},\#
 "data":{"type":"string"}}}],"examples":[[2.35,13.4]],"x-since":"0.1.0","x-domain":"overlay"},\#
+"GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one behind the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
+"data":{"type":"string"},\#
+"offsets":{"$ref":"#/components/schemas/Column"}},\#
+"examples":[{"type":"WKB","data":"AQEAAADNzMzMzMwCQK5H4XoUbkhA","offsets":[0,21]}],"x-since":"0.2.0","x-domain":"overlay"},\#
+"FeatureColumns":{"title":"FeatureColumns","description":"Features in columns of equal length.","type":"object","properties":{"x":{"$ref":"#/components/schemas/Column","description":"Of points: eastings or longitudes; with `y`."},\#
+"y":{"$ref":"#/components/schemas/Column","description":"Of points: northings or latitudes; with `x`."},\#
+"z":{"$ref":"#/components/schemas/Column","description":"Heights; with `x` and `y`."},\#
+"geometry":{"$ref":"#/components/schemas/GeometryColumn","description":"Any geometries, instead of `x` and `y`. Results have this."},\#
+"ids":{"$ref":"#/components/schemas/Column","description":"Ids; minted when absent."},\#
+"attributes":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
+"description":"Columns by name."}},\#
+"examples":[{"x":[2.35,13.4],"y":[48.86,52.52],"attributes":{"name":["Paris","Berlin"]}}],"x-since":"0.2.0","x-domain":"overlay"},\#
 "RenderingMode":{"title":"RenderingMode","description":"When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.","type":"string","enum":["dynamic","static"],"x-enum-descriptions":{"dynamic":"With every frame: for moving graphics.","static":"After navigation: for many graphics that do not move."},\#
 "examples":["dynamic"],"x-since":"0.1.0","x-domain":"overlay"},\#
 "SelectionMode":{"title":"SelectionMode","description":"How a selection changes.","type":"string","enum":["replace","add","remove"],"x-enum-descriptions":{"replace":"Replaces the selection.","add":"Adds to the selection.","remove":"Removes from the selection."},\#

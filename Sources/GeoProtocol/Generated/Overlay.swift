@@ -7,8 +7,84 @@ import JSON
 ///
 /// Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each, and
 /// nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large sets are
-/// sent in columns: numbers as base64 of little-endian float64 or as arrays.
+/// sent in columns: numbers as base64 of little-endian float64 or as arrays, geometries as well-known binary. A
+/// client divides what is larger than 16 MiB among several messages.
 public enum OverlayProtocol {
+  /// Features in columns of equal length.
+  public struct FeatureColumns: JSONDecodable, JSONEncodable, Sendable {
+    /// Of points: eastings or longitudes; with `y`.
+    public var x: JSONOpaque?
+    /// Of points: northings or latitudes; with `x`.
+    public var y: JSONOpaque?
+    /// Heights; with `x` and `y`.
+    public var z: JSONOpaque?
+    /// Any geometries, instead of `x` and `y`. Results have this.
+    public var geometry: JSONOpaque?
+    /// Ids; minted when absent.
+    public var ids: JSONOpaque?
+    /// Columns by name.
+    public var attributes: [String: JSONOpaque]?
+
+    public init(
+      x: JSONOpaque? = nil, y: JSONOpaque? = nil, z: JSONOpaque? = nil, geometry: JSONOpaque? = nil,
+      ids: JSONOpaque? = nil, attributes: [String: JSONOpaque]? = nil
+    ) {
+      self.x = x
+      self.y = y
+      self.z = z
+      self.geometry = geometry
+      self.ids = ids
+      self.attributes = attributes
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let x = json["x"]
+      self.x = try x.isPresent ? x.opaque("Column") : nil
+      let y = json["y"]
+      self.y = try y.isPresent ? y.opaque("Column") : nil
+      let z = json["z"]
+      self.z = try z.isPresent ? z.opaque("Column") : nil
+      let geometry = json["geometry"]
+      self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+      let ids = json["ids"]
+      self.ids = try ids.isPresent ? ids.opaque("Column") : nil
+      let attributes = json["attributes"]
+      self.attributes = try attributes.isPresent
+        ? attributes.dictionary { (e) throws(JSONError) in try e.opaque("Column") }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let x {
+        writer.key("x")
+        x.encode(to: &writer)
+      }
+      if let y {
+        writer.key("y")
+        y.encode(to: &writer)
+      }
+      if let z {
+        writer.key("z")
+        z.encode(to: &writer)
+      }
+      if let geometry {
+        writer.key("geometry")
+        geometry.encode(to: &writer)
+      }
+      if let ids {
+        writer.key("ids")
+        ids.encode(to: &writer)
+      }
+      if let attributes {
+        writer.key("attributes")
+        writer.map(attributes) { $0.encode(to: &$1) }
+      }
+      writer.endObject()
+    }
+  }
+
   /// When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.
   public enum RenderingMode: String, WireEnum {
     /// With every frame: for moving graphics.
@@ -479,35 +555,42 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Adds points, given in columns of equal length.
+  /// Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.
   public enum AddColumns {
     public static let name: StaticString = "overlay/addColumns"
     public static let params = [
-      "overlay", "x", "y", "z", "ids", "attributes"
+      "overlay", "x", "y", "z", "geometry", "spatialReference", "ids", "attributes"
     ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
       public var overlay: String
-      /// Eastings or longitudes.
-      public var x: JSONOpaque
-      /// Northings or latitudes.
-      public var y: JSONOpaque
-      /// Heights.
+      /// Eastings or longitudes; with `y`.
+      public var x: JSONOpaque?
+      /// Northings or latitudes; with `x`.
+      public var y: JSONOpaque?
+      /// Heights; with `x` and `y`.
       public var z: JSONOpaque?
+      /// Geometries; instead of `x` and `y`.
+      public var geometry: JSONOpaque?
+      /// Of the coordinates, which are transformed to the overlay's; the overlay's when absent.
+      public var spatialReference: String?
       /// Ids; minted when absent.
       public var ids: JSONOpaque?
       /// Columns by name.
       public var attributes: [String: JSONOpaque]?
 
       public init(
-        overlay: String, x: JSONOpaque, y: JSONOpaque, z: JSONOpaque? = nil, ids: JSONOpaque? = nil,
+        overlay: String, x: JSONOpaque? = nil, y: JSONOpaque? = nil, z: JSONOpaque? = nil,
+        geometry: JSONOpaque? = nil, spatialReference: String? = nil, ids: JSONOpaque? = nil,
         attributes: [String: JSONOpaque]? = nil
       ) {
         self.overlay = overlay
         self.x = x
         self.y = y
         self.z = z
+        self.geometry = geometry
+        self.spatialReference = spatialReference
         self.ids = ids
         self.attributes = attributes
       }
@@ -515,10 +598,18 @@ public enum OverlayProtocol {
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
-        self.x = try json["x"].opaque("Column")
-        self.y = try json["y"].opaque("Column")
+        let x = json["x"]
+        self.x = try x.isPresent ? x.opaque("Column") : nil
+        let y = json["y"]
+        self.y = try y.isPresent ? y.opaque("Column") : nil
         let z = json["z"]
         self.z = try z.isPresent ? z.opaque("Column") : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
         let ids = json["ids"]
         self.ids = try ids.isPresent ? ids.opaque("Column") : nil
         let attributes = json["attributes"]

@@ -44,7 +44,7 @@ public protocol OverlayHandlers: MethodHandlers {
   /// Adds graphics on top.
   static func addGraphics(_ params: AddGraphics.Params, in world: inout Types.World) throws -> AddGraphics.Result
 
-  /// Adds points, given in columns of equal length.
+  /// Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.
   static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> AddColumns.Result
 
   /// Changes graphics, each at most once.

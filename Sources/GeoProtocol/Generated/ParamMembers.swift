@@ -40,7 +40,7 @@ package enum ParamMembers {
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", "properties", "returnGeometry", "returnM", "outSpatialReference"
+      "offset", "limit", "properties", "returnGeometry", "returnM", "format", "outSpatialReference"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
@@ -116,7 +116,7 @@ package enum ParamMembers {
     "overlay/move": params(["overlay", "index"]),
     "overlay/close": params(["overlay"]),
     "overlay/addGraphics": params(["overlay", .init("graphics", .elements(.named { graphic }))]),
-    "overlay/addColumns": params(["overlay", "x", "y", "z", "ids", "attributes"]),
+    "overlay/addColumns": params(["overlay", "x", "y", "z", "geometry", "spatialReference", "ids", "attributes"]),
     "overlay/updateGraphics": params(["overlay", .init("graphics", .elements(.named { graphicUpdate }))]),
     "overlay/replaceGraphics": params(["overlay", .init("graphics", .elements(.named { graphic }))]),
     "overlay/updateColumns": params(["overlay", "ids", "x", "y", "z", "attributes"]),

@@ -28,6 +28,7 @@ package enum FeatureService: FeatureHandlers {
       }
     }
     let finalSelection = selection
+    let format = params.format
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let (revision, transformer) = (world.revision, world.transformer)
     let isMoved = reference != features.reference && params.returnGeometry
@@ -40,11 +41,19 @@ package enum FeatureService: FeatureHandlers {
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
       try features.checkWeight(of: rows.page, transforms: isMoved, share)
       let moved = isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
-      return .init(
-        type: .featureCollection, revision: revision, spatialReference: reference.definition,
-        exceededLimit: rows.exceeded,
-        features: try written(rows.page, moved?.geometries, features, finalSelection, shares[2]),
-        failed: moved.flatMap { $0.failed.isEmpty ? nil : $0.failed })
+      var result = FeatureProtocol.Query.Result(
+        revision: revision, spatialReference: reference.definition, exceededLimit: rows.exceeded)
+      var count = rows.page.count
+      switch format {
+      case .geojson:
+        result.type = .featureCollection
+        result.features = try written(rows.page, moved?.geometries, features, finalSelection, shares[2])
+      case .columns:
+        count = try setColumns(of: &result, rows.page, moved?.geometries, features, finalSelection, shares[2])
+      }
+      let failed = moved?.failed.filter { $0.index < count }.map(\.feature) ?? []
+      if !failed.isEmpty { result.failed = failed }
+      return result
     }
   }
 
@@ -138,8 +147,8 @@ package enum FeatureService: FeatureHandlers {
   private static func transformed(
     _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
     _ transformer: any CoordinateTransformer, _ share: WorkShare
-  ) throws -> (geometries: [FeatureWriter.Shape], failed: [FeatureProtocol.FailedFeature]) {
-    var failed: [FeatureProtocol.FailedFeature] = []
+  ) throws -> (geometries: [FeatureWriter.Shape], failed: [(index: Int, feature: FeatureProtocol.FailedFeature)]) {
+    var failed: [(index: Int, feature: FeatureProtocol.FailedFeature)] = []
     let geometries = try rows.enumerated().map { (index, row) throws -> FeatureWriter.Shape in
       guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
       do {
@@ -148,7 +157,7 @@ package enum FeatureService: FeatureHandlers {
         }
         return .given(moved)
       } catch let error as TransformError {
-        failed.append(try FeatureProtocol.FailedFeature(feature.id, error))
+        failed.append((index, try FeatureProtocol.FailedFeature(feature.id, error)))
         return .given(nil)
       }
     }

@@ -103,24 +103,16 @@ package enum OverlayService: OverlayHandlers {
 
   package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> AddColumns.Result {
     let id = OverlayID(params.overlay)
-    _ = try world.overlays.require(id)
-    var batch = FeatureBatch()
-    let x = try ColumnReader.numbers(params.x)
-    let y = try ColumnReader.numbers(params.y)
-    try equal("y", x.count, y.count)
-    let z = try params.z.map(ColumnReader.numbers)
-    if let z { try equal("z", x.count, z.count) }
-    try batch.setPoints(x: x, y: y, z: z)
-    if let given = params.ids {
-      let ids = try ColumnReader.ids(given)
-      try equal("ids", x.count, ids.count)
-      try batch.setIDs(ids)
+    let reference = try world.overlays.require(id).reference
+    let columns = OverlayProtocol.FeatureColumns(
+      x: params.x, y: params.y, z: params.z, geometry: params.geometry, ids: params.ids, attributes: params.attributes)
+    guard var geometry = try ColumnReader.geometry(columns, at: "/params") else {
+      throw ModelError.oneOf(["geometry", "x"])
     }
-    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
-      let values = try ColumnReader.attribute(column, named: name)
-      try equal("attributes/\(jsonPointerEscaped(name))", x.count, values.count)
-      try ColumnReader.set(values, named: name, in: &batch)
+    if let given = try world.canonical(params.spatialReference), given != reference {
+      geometry = try geometry.transformed(by: world.transformer, from: given, to: reference)
     }
+    let batch = try ColumnReader.batch(columns, geometry)
     let added = try world.addGraphics(batch, to: id)
     return .init(revision: world.revision, firstId: added.firstID, count: added.count)
   }

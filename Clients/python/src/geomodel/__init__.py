@@ -9,6 +9,7 @@
 
 from ._client import Client, Launch, Server, launch
 from ._find import find_server
+from ._geopandas import to_geodataframe
 from ._generated import __version__, types
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
@@ -58,5 +59,6 @@ __all__ = [
     "find_server",
     "launch",
     "launch_sync",
+    "to_geodataframe",
     "types",
 ]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import os
+from functools import cached_property
 from typing import Any, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 
-from . import _wire
+from . import _bulk, _wire
 from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
 from ._generated import __version__, types
 from ._generated.methods_async import Domains
+from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._limits import Limits
 from ._options import CallOptions
 from ._streams import Stream
@@ -22,12 +25,39 @@ from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedErro
 PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
 
 
+class OverlayMethods(GeneratedOverlayMethods):
+    """Methods of overlays, and `add`, which makes as many calls as a frame needs."""
+
+    _client: Client
+
+    async def add(self, data: Any, *, overlay: str, keep_ids: bool = True) -> _bulk.Added:
+        """Adds the rows of a GeoDataFrame, or a GeoSeries, as graphics: all of them or none, in one step of history.
+
+        Coordinates are transformed from the frame's `crs` to the overlay's spatial reference; without a `crs` a warning says
+        that they are assumed to be in it. A frame is sent in parts of a few MiB, with progress (`options`).
+
+        Args:
+            data: The frame.
+            overlay: The overlay.
+            keep_ids: Whether an index of integers gives the ids, unless it merely counts the rows. Any other index that is
+                more than a count becomes an attribute.
+        """
+        return await _bulk.add(self._client, overlay, data, keep_ids)
+
+
 class Client(Domains):
     """Calls to one server. `options` makes another one of these whose calls carry more."""
 
     def __init__(self, connection: Connection, options: CallOptions) -> None:
         self._connection = connection
         self._options = options
+
+    @cached_property
+    def overlay(self) -> OverlayMethods:
+        return OverlayMethods(self)
+
+    def _with(self, **changes: Any) -> Client:
+        return Client(self._connection, dataclasses.replace(self._options, **changes))
 
     def options(
         self,

@@ -11,12 +11,15 @@ import queue
 import threading
 import weakref
 from concurrent.futures import Future
+from functools import cached_property
 from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequence, TypeVar
 
+from ._bulk import Added
 from ._client import Client, Server, launch
 from ._framing import Framing
 from ._generated import types
 from ._generated.methods_sync import Domains
+from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
@@ -159,6 +162,16 @@ class SyncStateSubscription(SyncSubscribed[StateChange]):
         return self._portal.read(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
 
+class SyncOverlayMethods(GeneratedOverlayMethods):
+    """Methods of overlays, and `add`, which makes as many calls as a frame needs."""
+
+    _client: SyncClient
+
+    def add(self, data: Any, *, overlay: str, keep_ids: bool = True) -> Added:
+        """Adds the rows of a GeoDataFrame, or a GeoSeries, as graphics; see `Client.overlay.add`."""
+        return self._client._run(lambda client: client.overlay.add(data, overlay=overlay, keep_ids=keep_ids))
+
+
 class SyncClient(Domains):
     """Calls that block; see `Client`."""
 
@@ -166,6 +179,10 @@ class SyncClient(Domains):
         self._portal = portal
         self._async = client
         self._progress: Callable[[dict[str, Any]], object] | None = None
+
+    @cached_property
+    def overlay(self) -> SyncOverlayMethods:
+        return SyncOverlayMethods(self)
 
     def options(
         self,
@@ -195,10 +212,14 @@ class SyncClient(Domains):
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result of any method by its name on the wire. Control-C cancels the request."""
+        return self._run(lambda client: client.call(method, params))
+
+    def _run(self, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
+        """What an action of the asynchronous client comes to, with its progress on this thread."""
         if self._progress is None:
-            return self._portal.run(self._async.call(method, params))
+            return self._portal.run(action(self._async))
         events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        future = self._portal.submit(self._async.options(progress=events.put).call(method, params))
+        future = self._portal.submit(action(self._async.options(progress=events.put)))
         future.add_done_callback(lambda _: events.put(None))
         try:
             while (event := events.get()) is not None:

@@ -1281,10 +1281,13 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
-        """Features, as a GeoJSON FeatureCollection.
+        """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
+        them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
+        `meta.ifRevision`, has what follows.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1307,18 +1310,22 @@ class FeatureMethods(AsyncCaller):
             limit: Maximum number of features. (in 0...100000; default 1000)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
-            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M.
-                (default False)
+            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
+                in columns WKB with M. (default False)
+            format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            type: The GeoJSON type.
+            type: The GeoJSON type; absent with columns.
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the geometries.
             exceededLimit: Whether there are more.
-            features: By `orderBy`, else in drawing order.
-            failed: Those of `features` whose `geometry` is null because a position of it has no
+            features: By `orderBy`, else in drawing order; absent with columns.
+            columns: The features in the same order, with `ids`, `geometry` (where it was requested) and
+                `attributes`.
+            fields: With columns: the attributes in order, with their types.
+            failed: Those of the features whose geometry is null because a position of it has no
                 coordinates in `outSpatialReference`; absent without any.
 
         Raises:
@@ -1361,6 +1368,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
@@ -3040,7 +3048,8 @@ class OverlayMethods(AsyncCaller):
 
     Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each,
     and nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large
-    sets are sent in columns: numbers as base64 of little-endian float64 or as arrays.
+    sets are sent in columns: numbers as base64 of little-endian float64 or as arrays, geometries as
+    well-known binary. A client divides what is larger than 16 MiB among several messages.
     """
 
     async def create(
@@ -3386,20 +3395,26 @@ class OverlayMethods(AsyncCaller):
         self,
         *,
         overlay: t.ObjectId,
-        x: t.Column,
-        y: t.Column,
+        x: t.Column | None = None,
+        y: t.Column | None = None,
         z: t.Column | None = None,
+        geometry: t.GeometryColumn | None = None,
+        spatial_reference: t.SpatialReference | None = None,
         ids: t.Column | None = None,
         attributes: Mapping[str, t.Column] | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddColumnsResult:
-        """Adds points, given in columns of equal length.
+        """Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by
+        `geometry`.
 
         Args:
             overlay: The overlay.
-            x: Eastings or longitudes.
-            y: Northings or latitudes.
-            z: Heights.
+            x: Eastings or longitudes; with `y`.
+            y: Northings or latitudes; with `x`.
+            z: Heights; with `x` and `y`.
+            geometry: Geometries; instead of `x` and `y`.
+            spatial_reference: Of the coordinates, which are transformed to the overlay's; the overlay's
+                when absent.
             ids: Ids; minted when absent.
             attributes: Columns by name.
             meta: Control fields: origin, expected revision, progress, task.
@@ -3414,6 +3429,8 @@ class OverlayMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
             await server.overlay.add_columns(
@@ -3431,6 +3448,8 @@ class OverlayMethods(AsyncCaller):
                     "x": x,
                     "y": y,
                     "z": z,
+                    "geometry": geometry,
+                    "spatialReference": spatial_reference,
                     "ids": ids,
                     "attributes": attributes,
                     "meta": meta,

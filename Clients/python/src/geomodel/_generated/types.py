@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "5446723e0b3f4cdf"
+PROTOCOL_HASH = "d35753fafadd579e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
@@ -1282,6 +1282,14 @@ class FailedFeature(TypedDict):
     """Which position, for people."""
 
 
+FeatureFormat = Literal["geojson", "columns"]
+"""How features are returned.
+
+`geojson`: `features`: GeoJSON.
+`columns`: `columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read
+where there are many.
+"""
+
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
@@ -1294,18 +1302,22 @@ either.)
 class FeatureQueryResult(TypedDict):
     """What `feature/query` answers."""
 
-    type: FeatureCollectionType
-    """The GeoJSON type."""
+    type: NotRequired[FeatureCollectionType]
+    """The GeoJSON type; absent with columns."""
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
     """Of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
-    features: FeatureList
-    """By `orderBy`, else in drawing order."""
+    features: NotRequired[FeatureList]
+    """By `orderBy`, else in drawing order; absent with columns."""
+    columns: NotRequired[FeatureColumns]
+    """The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."""
+    fields: NotRequired[list[Field]]
+    """With columns: the attributes in order, with their types."""
     failed: NotRequired[list[FailedFeature]]
-    """Those of `features` whose `geometry` is null because a position of it has no coordinates in
+    """Those of the features whose geometry is null because a position of it has no coordinates in
     `outSpatialReference`; absent without any.
     """
 
@@ -1951,6 +1963,32 @@ Column = Any
 """One value for each row: an array (numbers, strings, booleans, nulls), or `{"type": "float64" | "int64",
 "data": <base64 of little-endian numbers>}`; NaN in float64 is null.
 """
+
+GeometryColumn = Any
+"""One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one behind the other>,
+"offsets": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes
+from `offsets[i]` up to `offsets[i + 1]`. The first is 0, none is less than the one before, the last is the
+number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or
+EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.
+"""
+
+
+class FeatureColumns(TypedDict):
+    """Features in columns of equal length."""
+
+    x: NotRequired[Column]
+    """Of points: eastings or longitudes; with `y`."""
+    y: NotRequired[Column]
+    """Of points: northings or latitudes; with `x`."""
+    z: NotRequired[Column]
+    """Heights; with `x` and `y`."""
+    geometry: NotRequired[GeometryColumn]
+    """Any geometries, instead of `x` and `y`. Results have this."""
+    ids: NotRequired[Column]
+    """Ids; minted when absent."""
+    attributes: NotRequired[dict[str, Column]]
+    """Columns by name."""
+
 
 RenderingMode = Literal["dynamic", "static"]
 """When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.

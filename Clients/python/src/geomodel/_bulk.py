@@ -1,0 +1,219 @@
+"""GeoDataFrames into overlays, and features out, in as many messages as they need."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, TypedDict
+
+from ._features import Features, ids_of
+from ._frames import Frame, Part, as_frame, needed
+from ._values import column
+from ._wire import encoding
+from .errors import ContentModifiedError, EditInProgressError, EncodeError, GeoModelError
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+# The text of a part: small enough that others are answered between two parts, far below the 16 MiB that are asked for.
+_PART_BYTES = 4 << 20
+# The most features that a query answers.
+_PAGE = 100_000
+_ATTEMPTS = 3
+
+
+class Added(TypedDict):
+    """What `overlay.add` answers."""
+
+    revision: int
+    """The world's revision after this."""
+    count: int
+    """Number of graphics added."""
+    ids: Any
+    """Their ids in the order of the rows, an array of numpy."""
+
+
+class _Progress:
+    """Reports of the client's own, as those of tasks."""
+
+    def __init__(self, client: Client, title: str, total: int) -> None:
+        self._call, self._total, self._done = client._options.progress, total, 0
+        self._report({"kind": "begin", "title": title, "percentage": 0})
+
+    def add(self, count: int) -> None:
+        self._done += count
+        self._report({"kind": "report", "percentage": 100 * self._done / max(self._total, 1)})
+
+    def end(self) -> None:
+        self._report({"kind": "end"})
+
+    def _report(self, event: dict[str, Any]) -> None:
+        if self._call is not None:
+            self._call(event)
+
+
+async def add(client: Client, overlay: str, data: Any, keep_ids: bool) -> Added:
+    """Adds the rows of a frame, all or none; see `OverlayMethods.add`."""
+    numpy = needed("numpy")
+    with encoding("overlay.add"):
+        frame = as_frame(data, "data")
+        if frame is None:
+            raise EncodeError(f"data: a GeoDataFrame or a GeoSeries is expected, not {type(data).__name__}")
+        frame.warn(f"the overlay {overlay!r}")
+        ids = None if frame.ids is None or not keep_ids else frame.ids
+        frame = Frame(frame.kind, frame.reference, frame.shapes, ids, frame.attributes)
+        parts = list(frame.parts(_PART_BYTES))
+    progress = _Progress(client, "overlay.add", len(frame))
+    added: list[Any] = []
+    result: Added = {"revision": 0, "count": 0, "ids": numpy.arange(0)}
+
+    async def finish(part: Part, answer: Mapping[str, Any]) -> None:
+        named = None if ids is None else ids[part.first : part.first + part.count]
+        minted = answer.get("firstId", 0)
+        added.append(numpy.arange(minted, minted + part.count) if named is None else numpy.asarray(named))
+        result["revision"] = answer["revision"]
+        result["count"] += answer["count"]
+        progress.add(part.count)
+
+    base: dict[str, Any] = {"overlay": overlay}
+    if frame.reference is not None:
+        base["spatialReference"] = frame.reference
+    later = client._with(progress=None, if_revision=None)
+    async with _one_step(later, f"Add {len(frame):,} graphics", len(parts) > 1):
+        try:
+            await _send(client._with(progress=None), later, "overlay/addColumns", base, parts, finish)
+        except BaseException:
+            if added:
+                taken = column(numpy.concatenate(added), "ids")
+                await asyncio.shield(later.call("overlay/removeGraphics", {"overlay": overlay, "ids": taken}))
+            raise
+    progress.end()
+    if added:
+        result["ids"] = numpy.concatenate(added)
+    return result
+
+
+async def _send(
+    first: Client, later: Client, method: str, base: Mapping[str, Any], parts: list[Part], finish: Any
+) -> None:
+    """Sends parts in order; each next one is made and sent while the server works on the one before."""
+    waiting: deque[tuple[Part, asyncio.Task[Any]]] = deque()
+    failure: BaseException | None = None
+    for number, part in enumerate(parts):
+        # What is wrong is mostly wrong with the first part: nothing follows before it is answered.
+        client = first if number == 0 else later
+        waiting.append((part, asyncio.ensure_future(client.call(method, {**base, **part.columns}))))
+        await asyncio.sleep(0)
+        try:
+            while len(waiting) > (0 if number == 0 or number == len(parts) - 1 else 1):
+                await finish(*await _answer(waiting))
+        except BaseException as error:
+            failure = error
+            break
+    while waiting:
+        # What the server has done with parts that were sent has to be known, so that it can be taken back.
+        try:
+            await finish(*await _answer(waiting))
+        except BaseException as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+
+
+async def _answer(waiting: deque[tuple[Part, asyncio.Task[Any]]]) -> tuple[Part, Any]:
+    """The oldest part with its answer. An error names the rows of the frame."""
+    part, task = waiting[0]
+    try:
+        answer = await asyncio.shield(task)
+    except GeoModelError as error:
+        waiting.popleft()
+        for item in error.data.get("items", ()):
+            item["index"] += part.first
+        raise
+    except asyncio.CancelledError:
+        if task.done():
+            waiting.popleft()
+        raise
+    except BaseException:
+        waiting.popleft()
+        raise
+    waiting.popleft()
+    return part, answer
+
+
+@asynccontextmanager
+async def _one_step(client: Client, name: str, applies: bool) -> AsyncIterator[None]:
+    """Makes one step of history of several commands, unless an edit is under way, which does so anyway."""
+    if applies:
+        try:
+            await client.call("edit/begin", {"name": name})
+        except EditInProgressError:
+            applies = False
+    try:
+        yield
+    finally:
+        if applies:
+            await asyncio.shield(client.call("edit/end"))
+
+
+async def fetch(client: Client, query: Mapping[str, Any]) -> Any:
+    """A frame of all features of a query, of one revision; see `to_geodataframe`."""
+    with encoding("to_geodataframe"):
+        params = {_camel(name): value for name, value in query.items() if value is not None}
+        offset, limit = int(params.pop("offset", 0)), params.pop("limit", None)
+    for attempt in range(_ATTEMPTS):
+        try:
+            return await _fetch(client, params, offset, None if limit is None else int(limit))
+        except ContentModifiedError:
+            # Another revision in the midst of it: all of it is read again.
+            if client._options.if_revision is not None or attempt == _ATTEMPTS - 1:
+                raise
+
+
+async def _fetch(client: Client, params: Mapping[str, Any], offset: int, limit: int | None) -> Any:
+    features, done = Features(), 0
+    total = await _total(client, params, offset, limit)
+    progress = _Progress(client, "to_geodataframe", total)
+    caller = client._with(progress=None)
+
+    def request() -> asyncio.Task[Any]:
+        page = _PAGE if limit is None else min(_PAGE, limit - done)
+        return asyncio.ensure_future(
+            caller.call("feature/query", {**params, "format": "columns", "offset": offset + done, "limit": page})
+        )
+
+    following: asyncio.Task[Any] | None = request()
+    try:
+        while following is not None:
+            answer = await following
+            count = len(ids_of(answer))
+            done += count
+            following = None
+            if answer["exceededLimit"] and count and (limit is None or done < limit):
+                caller = client._with(progress=None, if_revision=answer["revision"])
+                following = request()
+                # The server makes the next part while this one is read.
+                await asyncio.sleep(0)
+            features.append(answer)
+            progress.add(count)
+    finally:
+        if following is not None:
+            following.cancel()
+    progress.end()
+    return features.frame()
+
+
+async def _total(client: Client, params: Mapping[str, Any], offset: int, limit: int | None) -> int:
+    """How many features there are, if somebody wants to know how far it is."""
+    if client._options.progress is None:
+        return 0
+    others = ("orderBy", "properties", "returnGeometry", "returnM", "outSpatialReference")
+    asked = {name: value for name, value in params.items() if name not in others}
+    count = max(int((await client._with(progress=None).call("feature/queryCount", asked))["count"]) - offset, 0)
+    return count if limit is None else min(count, limit)
+
+
+def _camel(name: str) -> str:
+    return re.sub("_([a-z])", lambda found: found[1].upper(), name)

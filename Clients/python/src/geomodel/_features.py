@@ -1,0 +1,113 @@
+"""Answers of `feature/query` as GeoDataFrames."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Mapping
+
+from ._frames import needed
+from ._values import unpacked
+
+# A point in well-known binary, of little-endian x and y.
+_POINT_BYTES = 21
+_POINT = bytes((1, 1, 0, 0, 0))
+
+
+class Features:
+    """Gathers answers, and makes one frame of them."""
+
+    def __init__(self) -> None:
+        self._ids: list[Any] = []
+        self._shapes: list[Any] = []
+        self._columns: dict[str, list[Any]] = {}
+        self._types: dict[str, str] = {}
+        self._reference: str | None = None
+
+    def append(self, answer: Mapping[str, Any]) -> None:
+        columns, ids = answer["columns"], ids_of(answer)
+        self._ids.append(ids)
+        self._reference = answer["spatialReference"]
+        if "geometry" in columns:
+            self._shapes.append(_shapes(columns["geometry"]))
+        for field in answer["fields"]:
+            name = field["name"]
+            self._types[name] = field["type"]
+            self._columns.setdefault(name, []).append(columns["attributes"][name])
+
+    def frame(self) -> Any:
+        numpy, pandas = needed("numpy"), needed("pandas")
+        ids = numpy.concatenate(self._ids) if self._ids else numpy.zeros(0, dtype="i8")
+        data = {name: _values(parts, self._types[name]) for name, parts in self._columns.items()}
+        table = pandas.DataFrame(data, index=pandas.Index(ids))
+        if not self._shapes:
+            return table
+        geopandas = needed("geopandas")
+        name = "geometry"
+        while name in data:
+            name += "_"
+        shapes = numpy.concatenate(self._shapes)
+        return geopandas.GeoDataFrame(table.assign(**{name: shapes}), geometry=name, crs=self._reference)
+
+
+def ids_of(answer: Mapping[str, Any]) -> Any:
+    """The ids of an answer in columns, an array of numpy."""
+    return _numbers(answer["columns"]["ids"])
+
+
+def frame_of(answer: Mapping[str, Any]) -> Any:
+    """The frame of one answer, in columns or in GeoJSON."""
+    if "columns" in answer:
+        features = Features()
+        features.append(answer)
+        return features.frame()
+    geopandas = needed("geopandas")
+    rows = answer["features"]
+    frame = geopandas.GeoDataFrame.from_features(rows, crs=answer.get("spatialReference"))
+    frame.index = needed("pandas").Index([row.get("id", number) for number, row in enumerate(rows)])
+    return frame
+
+
+def _numbers(values: Any) -> Any:
+    numpy = needed("numpy")
+    if isinstance(values, Mapping):
+        kind = "<f8" if values["type"] == "float64" else "<i8"
+        return numpy.frombuffer(base64.b64decode(values["data"]), dtype=kind)
+    return numpy.asarray(values)
+
+
+def _shapes(values: Mapping[str, Any]) -> Any:
+    """Shapely's geometries, None where a row has none."""
+    numpy, shapely = needed("numpy"), needed("shapely")
+    data, offsets = base64.b64decode(values["data"]), _numbers(values["offsets"])
+    count = len(offsets) - 1
+    if len(data) == count * _POINT_BYTES and bool((numpy.diff(offsets) == _POINT_BYTES).all()):
+        rows = numpy.frombuffer(data, dtype=numpy.dtype([("head", "V5"), ("x", "<f8"), ("y", "<f8")]))
+        # An empty point has NaN.
+        if data[:5] == _POINT and rows["head"].tobytes() == _POINT * count and not bool(numpy.isnan(rows["x"]).any()):
+            return shapely.points(rows["x"], rows["y"])
+    ends = offsets.tolist()
+    rows = numpy.empty(count, dtype=object)
+    rows[:] = [data[start:end] if end > start else None for start, end in zip(ends, ends[1:])]
+    return shapely.from_wkb(rows)
+
+
+def _values(parts: list[Any], kind: str) -> Any:
+    """One column of its parts, with the type that its field states."""
+    numpy, pandas = needed("numpy"), needed("pandas")
+    types = {part["type"] if isinstance(part, Mapping) else "array" for part in parts}
+    if len(types) == 1 and types != {"array"}:
+        return numpy.concatenate([_numbers(part) for part in parts])
+    values = [value for part in parts for value in unpacked(part)]
+    if kind == "double":
+        return numpy.array([numpy.nan if value is None else value for value in values], dtype="f8")
+    if kind == "integer":
+        return pandas.array(values, dtype="Int64") if None in values else numpy.array(values, dtype="i8")
+    if kind == "boolean":
+        return pandas.array(values, dtype="boolean") if None in values else numpy.array(values, dtype=bool)
+    if kind == "dateTime":
+        try:
+            return pandas.to_datetime(pandas.Series(values, dtype=object), utc=True, format="ISO8601").array
+        except (ValueError, OverflowError):
+            # What pandas cannot hold stays text.
+            return pandas.array(values, dtype=object)
+    return values

@@ -1,0 +1,242 @@
+"""GeoDataFrames and GeoSeries as features in columns, in parts that fit messages. Nothing here imports GeoPandas by itself."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any, Iterator, Mapping
+
+from ._values import column, to_json, unpacked
+from .errors import EncodeError
+
+# Ids are less than this.
+_ID_LIMIT = 10**14
+# Rows of a part are a multiple of this: three numbers of 8 bytes are 32 characters of base64, which are cut nowhere else.
+_STEP = 3
+_NUMBER = 32 / 3
+
+
+def needed(name: str) -> Any:
+    """A library that is only needed here."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"this needs {name}: pip install 'geomodel-server[geopandas]'") from error
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a frame as `FeatureColumns`."""
+
+    first: int
+    count: int
+    columns: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Features in columns."""
+
+    # GeoDataFrame or GeoSeries.
+    kind: str
+    # Of the coordinates; None where the frame does not say.
+    reference: str | None
+    # Shapely's geometries, None where a row has none.
+    shapes: Any
+    # Integers; None where they are to be minted.
+    ids: Any
+    # As `Column`, of whole frames.
+    attributes: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    def warn(self, container: str) -> None:
+        """Says what is assumed where the frame does not state a reference."""
+        if self.reference is None and len(self):
+            warnings.warn(
+                f"the {self.kind} has no crs: its coordinates are assumed to be in the spatial reference of {container}",
+                stacklevel=2,
+            )
+
+    def graphics(self, container: str) -> list[dict[str, Any]]:
+        """A graphic for each row, where there are few."""
+        self.warn(container)
+        columns = {name: unpacked(values) for name, values in self.attributes.items()}
+        made = []
+        for row, shape in enumerate(self.shapes):
+            graphic: dict[str, Any] = {
+                "geometry": shape, "attributes": {name: values[row] for name, values in columns.items()}
+            }
+            if self.reference is not None:
+                graphic["spatialReference"] = self.reference
+            if self.ids is not None:
+                graphic["id"] = int(self.ids[row])
+            made.append(graphic)
+        return made
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """The rows in order, in parts of about `size` bytes of text, or of a few rows that are larger."""
+        numpy = needed("numpy")
+        place = _coordinates(self.shapes)
+        shapes = None if place else _Shapes.of(self.shapes)
+        numbers = {name: column(values, f"data/geometry/{name}") for name, values in (place or {}).items()}
+        if self.ids is not None:
+            numbers["ids"] = column(self.ids, "ids")
+        ends = numpy.cumsum(self._sizes(shapes, len(numbers)))
+        first = 0
+        while first < len(self) or first == 0:
+            before = ends[first - 1] if first else 0
+            found = int(numpy.searchsorted(ends, before + size, side="right"))
+            end = min(max(found - (found - first) % _STEP, first + _STEP), len(self))
+            columns = {name: _cut(values, first, end) for name, values in numbers.items()}
+            if shapes is not None:
+                columns["geometry"] = shapes.cut(first, end)
+            if self.attributes:
+                columns["attributes"] = {name: _cut(values, first, end) for name, values in self.attributes.items()}
+            yield Part(first, end - first, columns)
+            first = end
+            if not len(self):
+                return
+
+    def _sizes(self, shapes: _Shapes | None, numbers: int) -> Any:
+        """The bytes of each row as text."""
+        numpy = needed("numpy")
+        sizes = numpy.full(len(self), numbers * _NUMBER)
+        if shapes is not None:
+            sizes += numpy.diff(shapes.offsets) * 4 / 3 + _NUMBER
+        for values in self.attributes.values():
+            sizes += _NUMBER if isinstance(values, Mapping) else _text_sizes(values)
+        return sizes
+
+
+def as_frame(values: Any, place: str, *, ranges: bool = False) -> Frame | None:
+    """A GeoDataFrame or a GeoSeries in columns; None for anything else.
+
+    Its index gives the ids where it has integers that can be ids; one that merely counts the rows only with `ranges`. Another index
+    is an attribute.
+    """
+    geopandas = sys.modules.get("geopandas")
+    if geopandas is None or not isinstance(values, (geopandas.GeoDataFrame, geopandas.GeoSeries)):
+        return None
+    kind = type(values).__name__
+    attributes: dict[str, Any] = {}
+    if isinstance(values, geopandas.GeoDataFrame):
+        if values.active_geometry_name is None:
+            raise EncodeError(f"{place}: the GeoDataFrame has no active geometry: `set_geometry` sets it")
+        for number, name in enumerate(values.columns):
+            if name == values.active_geometry_name:
+                continue
+            if str(name) in attributes:
+                raise EncodeError(f"{place}: two columns are named {str(name)!r}")
+            attributes[str(name)] = column(values.iloc[:, number], f"{place}/{name}")
+        series = values.geometry
+    else:
+        series = values
+    ids = _ids(values.index, ranges)
+    if ids is None and not _counts(values.index):
+        _add_index(values.index, attributes, place)
+    return Frame(kind, _reference(series.crs), series.to_numpy(), ids, attributes)
+
+
+def geometry_column(values: Any, place: str) -> Any:
+    """Geometries as the protocol's `GeometryColumn`: of Shapely, or well-known binary; None where a row has none."""
+    if isinstance(values, Mapping):
+        return values
+    rows = list(values)
+    if all(row is None or isinstance(row, (bytes, bytearray)) for row in rows):
+        numpy = needed("numpy")
+        return _Shapes(numpy, [bytes(row or b"") for row in rows]).cut(0, len(rows))
+    shapely = needed("shapely")
+    for row, each in enumerate(rows):
+        if each is not None and not isinstance(each, shapely.Geometry):
+            raise EncodeError(f"{place}/{row}: {type(each).__name__} is no geometry of Shapely, nor bytes: {each!r:.80}")
+    return _Shapes.of(rows).cut(0, len(rows))
+
+
+class _Shapes:
+    """Well-known binary of geometries, and where each row begins."""
+
+    def __init__(self, numpy: Any, rows: list[bytes]) -> None:
+        self.rows = rows
+        self.offsets = numpy.zeros(len(rows) + 1, dtype="<i8")
+        numpy.cumsum(numpy.fromiter(map(len, rows), dtype="i8", count=len(rows)), out=self.offsets[1:])
+
+    @classmethod
+    def of(cls, shapes: Any) -> _Shapes:
+        numpy, shapely = needed("numpy"), needed("shapely")
+        array = numpy.empty(len(shapes), dtype=object)
+        array[:] = shapes
+        return cls(numpy, [each or b"" for each in shapely.to_wkb(array, include_srid=False, flavor="iso").tolist()])
+
+    def cut(self, first: int, end: int) -> dict[str, Any]:
+        return {
+            "type": "WKB",
+            "data": base64.b64encode(b"".join(self.rows[first:end])).decode("ascii"),
+            "offsets": column(self.offsets[first : end + 1] - self.offsets[first], "offsets"),
+        }
+
+
+def _coordinates(shapes: Any) -> dict[str, Any] | None:
+    """x and y, and z, where each row is a point, all with z or all without."""
+    shapely = needed("shapely")
+    if not len(shapes) or not bool((shapely.get_type_id(shapes) == 0).all()) or bool(shapely.is_empty(shapes).any()):
+        return None
+    if hasattr(shapely, "has_m") and shapely.geos_version >= (3, 12, 0) and bool(shapely.has_m(shapes).any()):
+        return None
+    has_z = shapely.has_z(shapes)
+    if bool(has_z.any()) and not bool(has_z.all()):
+        return None
+    place = {"x": shapely.get_x(shapes), "y": shapely.get_y(shapes)}
+    return {**place, "z": shapely.get_z(shapes)} if bool(has_z.any()) else place
+
+
+def _reference(crs: Any) -> str | None:
+    """The code of an authority where one is exactly it, else WKT."""
+    if crs is None:
+        return None
+    authority = crs.to_authority(min_confidence=100)
+    return ":".join(authority) if authority else str(crs.to_wkt())
+
+
+def _counts(index: Any) -> bool:
+    """Whether an index says no more than the order of rows."""
+    pandas = sys.modules["pandas"]
+    return isinstance(index, pandas.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def _ids(index: Any, ranges: bool) -> Any:
+    if _counts(index):
+        return index.to_numpy() if ranges else None
+    if index.nlevels != 1 or index.dtype.kind not in "iu" or not index.is_unique or not len(index):
+        return None
+    return index.to_numpy() if index.min() >= 0 and index.max() < _ID_LIMIT else None
+
+
+def _add_index(index: Any, attributes: dict[str, Any], place: str) -> None:
+    for level in range(index.nlevels):
+        values = index.get_level_values(level)
+        name = str(values.name) if values.name is not None else "index" if index.nlevels == 1 else f"level_{level}"
+        if name in attributes:
+            raise EncodeError(f"{place}: the index is named as the column {name!r}: `reset_index` or `rename_axis` helps")
+        attributes[name] = column(values, f"{place}/{name}")
+
+
+def _cut(values: Any, first: int, end: int) -> Any:
+    """Rows of a `Column`; `first` is a multiple of three."""
+    if isinstance(values, Mapping):
+        return {**values, "data": values["data"][first // _STEP * 32 : -(-end // _STEP) * 32]}
+    return values[first:end]
+
+
+def _text_sizes(values: list[Any]) -> Any:
+    numpy = needed("numpy")
+    # No JSON text has a line break but between the elements, as long as none has elements of its own.
+    rows = json.dumps(values, ensure_ascii=False, default=to_json, separators=("\n", ":"))[1:-1].encode("utf-8").split(b"\n")
+    if len(rows) != len(values):
+        rows = [json.dumps(each, ensure_ascii=False, default=to_json).encode("utf-8") for each in values]
+    return numpy.fromiter(map(len, rows), dtype="i8", count=len(values)) + 1

@@ -1,0 +1,35 @@
+"""Features as GeoDataFrames, out of a server or of an answer."""
+
+from __future__ import annotations
+
+from typing import Any, Coroutine, Mapping, overload
+
+from ._bulk import fetch
+from ._client import Client
+from ._features import frame_of
+from ._sync import SyncClient
+
+
+@overload
+def to_geodataframe(source: SyncClient | Mapping[str, Any], **query: Any) -> Any: ...
+
+
+@overload
+def to_geodataframe(source: Client, **query: Any) -> Coroutine[Any, Any, Any]: ...
+
+
+def to_geodataframe(source: Any, **query: Any) -> Any:
+    """A GeoDataFrame of features, with their ids as its index.
+
+    Of a server, with the params of `feature.query`: `to_geodataframe(server, layer="l1", where_clause="pop > 1000")`. All
+    features that match are read (`limit` has no bound and no default), in parts of one revision, with progress (`options`); of an
+    asynchronous client it is awaited. Or of an answer of `feature.query`: `to_geodataframe(server.feature.query(layer="l1"))`.
+
+    Attributes have the types of the layer's fields: integers and booleans with gaps those of pandas that have gaps, times UTC.
+    Without geometry (`return_geometry=False`) it is a DataFrame. Needs GeoPandas.
+    """
+    if isinstance(source, SyncClient):
+        return source._run(lambda client: fetch(client, query))
+    if isinstance(source, Client):
+        return fetch(source, query)
+    return frame_of(source)

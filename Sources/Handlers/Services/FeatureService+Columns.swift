@@ -1,0 +1,38 @@
+// Answers of `feature/query` in columns.
+
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+extension FeatureService {
+  /// The text size at which columns end: a client that reads a part of this size has it while the next one is made.
+  private static let partBytes = 16 << 20
+
+  /// Sets the columns of a page, up to the feature that fills a part.
+  ///
+  /// - Returns: the number of rows that were read for them.
+  static func setColumns(
+    of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?,
+    _ features: FeatureQuery, _ selection: FeatureWriter.Selection, _ share: WorkShare
+  ) throws -> Int {
+    let schema = features.store.schema
+    var writer = FeatureColumnsWriter(schema, selection)
+    var count = page.count
+    for (index, row) in page.enumerated() {
+      try share.checkpoint(index, of: page.count)
+      guard let feature = features.store[row] else { continue }
+      writer.append(feature, geometries?[index] ?? .own)
+      guard writer.byteCount > partBytes else { continue }
+      if let limit = share.worker?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
+      count = index + 1
+      result.exceededLimit = result.exceededLimit || count < page.count
+      break
+    }
+    let fields = schema.fields.map(Wire.field)
+    result.fields = selection.columns.map { $0.map { fields[$0] } } ?? fields
+    result.columns = writer.columns()
+    return count
+  }
+}

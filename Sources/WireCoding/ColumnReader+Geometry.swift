@@ -1,0 +1,139 @@
+// Reads geometry columns: the well-known binary of all rows in one text, and where each row begins.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+
+/// The geometries of a bulk request by row.
+package enum GeometryColumn {
+  case points(x: [Double], y: [Double], z: [Double]?)
+  /// Nil where a row has no geometry.
+  case any([Geometry?])
+
+  package var count: Int {
+    switch self {
+    case .points(let x, _, _): x.count
+    case .any(let geometries): geometries.count
+    }
+  }
+}
+
+extension ColumnReader {
+  /// A column of geometries.
+  ///
+  /// - Throws: for offsets that are not those of the bytes, at the column; for geometries, with the indexes of the first 100.
+  package static func geometries(_ opaque: JSONOpaque) throws -> [Geometry?] {
+    guard let value = opaque.value else { return [] }
+    try value.requireObject()
+    guard try value["type"].string() == "WKB" else { throw value["type"].error(expected: "\"WKB\"") }
+    guard value["data"].kind == .string, let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
+      throw value["data"].typeError(expected: "base64")
+    }
+    let offsets = try offsets(value["offsets"], of: bytes.count)
+    var geometries: [Geometry?] = []
+    geometries.reserveCapacity(offsets.count - 1)
+    var failures: [ItemError] = []
+    var failureCount = 0
+    bytes.withUnsafeBytes { bytes in
+      for (start, end) in zip(offsets, offsets.dropFirst()) {
+        do throws(GeometryReader.Refusal) {
+          geometries.append(start == end ? nil : try geometry(UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
+        } catch {
+          failureCount += 1
+          if failures.count < 100 { failures.append(ItemError(error, at: geometries.count)) }
+          geometries.append(nil)
+        }
+      }
+    }
+    guard failureCount == 0 else { throw ModelError.items(failures, count: failureCount) }
+    return geometries
+  }
+
+  private static func geometry(_ bytes: UnsafeRawBufferPointer) throws(GeometryReader.Refusal) -> Geometry {
+    let geometry = try GeometryReader.geometry(wkb: bytes)
+    if let fault = geometry.fault { throw GeometryReader.Refusal(expected: fault.expected) }
+    return geometry
+  }
+
+  /// Where each row begins, and behind the last one where it ends.
+  private static func offsets(_ value: JSONValue, of byteCount: Int) throws -> [Int] {
+    let offsets = try integers(value)
+    guard offsets.first == 0 else { throw value.error(expected: "offsets of which the first is 0") }
+    if let row = offsets.indices.dropFirst().first(where: { offsets[$0] < offsets[$0 - 1] }) {
+      throw value.error(
+        expected: "offsets of which none is less than the one before: the one at \(row) is \(offsets[row])")
+    }
+    guard let last = offsets.last, last == byteCount else {
+      throw value.error(expected: "offsets of which the last is the number of bytes, \(byteCount)")
+    }
+    return offsets
+  }
+
+  // MARK: Features
+
+  /// The geometries of features in columns; nil without any.
+  ///
+  /// - Parameter path: the pointer to the columns.
+  package static func geometry(_ columns: OverlayProtocol.FeatureColumns, at path: String) throws -> GeometryColumn? {
+    if let geometry = columns.geometry {
+      guard columns.x == nil, columns.y == nil, columns.z == nil else { throw ModelError.oneOf(["geometry", "x"]) }
+      return .any(try geometries(geometry))
+    }
+    guard columns.x != nil || columns.y != nil || columns.z != nil else { return nil }
+    guard let x = try columns.x.map(numbers), let y = try columns.y.map(numbers) else {
+      throw RPCError(
+        .invalidParams, "x and y are required together, and z with both.",
+        path: "\(path)/\(columns.x == nil ? "x" : "y")", expected: "a column")
+    }
+    let z = try columns.z.map(numbers)
+    try require(y, x.count, "y")
+    if let z { try require(z, x.count, "z") }
+    return .points(x: x, y: y, z: z)
+  }
+
+  /// Features in columns as a batch; `geometry` is their geometries in the store's spatial reference.
+  package static func batch(
+    _ columns: OverlayProtocol.FeatureColumns, _ geometry: GeometryColumn?
+  ) throws -> FeatureBatch {
+    var batch = FeatureBatch()
+    var rows = geometry?.count
+    func equal(_ count: Int, _ column: @autoclosure () -> String) throws {
+      guard count == rows ?? count else {
+        throw ModelError.columnLengths(expected: rows ?? count, found: count, column: column())
+      }
+      rows = count
+    }
+    switch geometry {
+    case .points(let x, let y, let z): try batch.setPoints(x: x, y: y, z: z)
+    case .any(let geometries): try batch.setGeometries(geometries)
+    case nil: break
+    }
+    if let ids = try columns.ids.map(ids) {
+      try equal(ids.count, "ids")
+      try batch.setIDs(ids)
+    }
+    for (name, column) in (columns.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let values = try attribute(column, named: name)
+      try equal(values.count, "attributes/\(jsonPointerEscaped(name))")
+      try set(values, named: name, in: &batch)
+    }
+    return batch
+  }
+
+  private static func require(_ column: [Double], _ count: Int, _ name: String) throws {
+    guard column.count == count else {
+      throw ModelError.columnLengths(expected: count, found: column.count, column: name)
+    }
+  }
+}
+
+extension ItemError {
+  fileprivate init(_ refusal: GeometryReader.Refusal, at index: Int) {
+    self.init(
+      index: index,
+      .failure(Failure(.invalidGeometry, "The geometry is invalid.", path: "/geometry", expected: refusal.expected)))
+  }
+}

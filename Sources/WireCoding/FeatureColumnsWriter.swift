@@ -1,0 +1,181 @@
+// Writes features in columns: ids, geometries as well-known binary, and a column for each attribute.
+
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+
+/// Gathers features row by row, and makes columns of them.
+package struct FeatureColumnsWriter: ~Copyable {
+  private let selection: FeatureWriter.Selection
+  /// The store's numbers of ``attributes``.
+  private let numbers: [Int]
+  private let names: [String]
+  private var ids: [Int64] = []
+  private var geometry: [UInt8] = []
+  private var offsets: [Int64] = [0]
+  private var attributes: [AttributeColumn]
+  private var scratch = JSONWriter(capacity: 256)
+
+  package init(_ schema: FeatureSchema, _ selection: FeatureWriter.Selection) {
+    self.selection = selection
+    numbers = selection.columns ?? Array(0..<schema.count)
+    names = numbers.map(schema.name)
+    attributes = numbers.map { _ in AttributeColumn() }
+  }
+
+  package var count: Int { ids.count }
+
+  /// The approximate size of the columns as text.
+  package var byteCount: Int {
+    let bytes = (ids.count + (selection.geometry ? offsets.count : 0)) * 8 + geometry.count
+    return attributes.reduce(bytes * 4 / 3) { $0 + $1.byteCount }
+  }
+
+  /// - Parameter transformed: the geometry in the requested spatial reference; nil to write the feature's own.
+  package mutating func append(_ row: FeatureRow, _ shape: FeatureWriter.Shape = .own) {
+    ids.append(Int64(row.id))
+    if selection.geometry { appendGeometry(row, shape) }
+    for index in numbers.indices {
+      row.withAttribute(numbers[index]) { attributes[index].append($0, &scratch) }
+    }
+  }
+
+  private mutating func appendGeometry(_ row: FeatureRow, _ shape: FeatureWriter.Shape) {
+    switch shape {
+    case .own:
+      if let point = row.point {
+        appendPoint(point.x, point.y, point.z)
+      } else if let geometry = row.geometry {
+        self.geometry += geometry.wkb(measures: selection.measures)
+      }
+    case .given(let geometry):
+      if let geometry { self.geometry += geometry.wkb(measures: selection.measures) }
+    }
+    offsets.append(Int64(geometry.count))
+  }
+
+  /// As `Geometry.wkb` does, without an array for each point.
+  private mutating func appendPoint(_ x: Double, _ y: Double, _ z: Double) {
+    geometry.append(1)
+    withUnsafeBytes(of: UInt32(z.isNaN ? 1 : 1001).littleEndian) { geometry.append(contentsOf: $0) }
+    withUnsafeBytes(of: x.bitPattern.littleEndian) { geometry.append(contentsOf: $0) }
+    withUnsafeBytes(of: y.bitPattern.littleEndian) { geometry.append(contentsOf: $0) }
+    if !z.isNaN { withUnsafeBytes(of: z.bitPattern.littleEndian) { geometry.append(contentsOf: $0) } }
+  }
+
+  /// The columns, as text, so that what sends them copies bytes only.
+  package func columns() -> OverlayProtocol.FeatureColumns {
+    var columns = OverlayProtocol.FeatureColumns()
+    columns.ids = PackedColumn.integers(ids)
+    if selection.geometry {
+      let data = geometry.withUnsafeBytes { Base64.encode($0) }
+      let offsets = PackedColumn.integers(offsets)
+      columns.geometry = .written { writer in
+        writer.beginObject()
+        writer.member("type", "WKB")
+        PackedColumn.write(data, to: &writer)
+        writer.key("offsets")
+        offsets.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+    columns.attributes = Dictionary(
+      zip(names, attributes).map { ($0, $1.column) }, uniquingKeysWith: { first, _ in first })
+    return columns
+  }
+}
+
+/// Numbers as base64.
+private enum PackedColumn {
+  static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
+
+  static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
+    let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
+    let data = words.withUnsafeBytes { Base64.encode($0) }
+    return .written { writer in
+      writer.beginObject()
+      writer.member("type", type)
+      write(data, to: &writer)
+      writer.endObject()
+    }
+  }
+
+  /// The member `data` of an object.
+  static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
+    writer.key("data")
+    base64.withUnsafeBufferPointer { writer.value(utf8: $0) }
+  }
+}
+
+/// The values of one attribute: packed while all are integers, or all are doubles or null; else a JSON array.
+private struct AttributeColumn {
+  private enum Layout { case nulls, integers, doubles, values }
+
+  private var layout = Layout.nulls
+  private var count = 0
+  /// The bits of numbers.
+  private var words: [UInt64] = []
+  /// The array's elements, each behind a comma.
+  private var text: [UInt8] = []
+
+  var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
+
+  mutating func append(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {
+    switch (layout, value) {
+    case (.nulls, .null): break
+    case (.nulls, .integer(let number)) where count == 0:
+      layout = .integers
+      words.append(UInt64(bitPattern: number))
+    case (.nulls, .double(let number)):
+      layout = .doubles
+      words = Array(repeating: Double.nan.bitPattern, count: count)
+      words.append(number.bitPattern)
+    case (.integers, .integer(let number)): words.append(UInt64(bitPattern: number))
+    case (.doubles, .double(let number)): words.append(number.bitPattern)
+    case (.doubles, .null): words.append(Double.nan.bitPattern)
+    default:
+      spellOut(&scratch)
+      write(value, &scratch)
+    }
+    count += 1
+  }
+
+  private mutating func spellOut(_ scratch: inout JSONWriter) {
+    switch layout {
+    case .values: return
+    case .nulls: for _ in 0..<count { write(.null, &scratch) }
+    case .integers: for word in words { write(.integer(Int64(bitPattern: word)), &scratch) }
+    case .doubles:
+      for word in words {
+        let number = Double(bitPattern: word)
+        write(number.isNaN ? .null : .double(number), &scratch)
+      }
+    }
+    (layout, words) = (.values, [])
+  }
+
+  private mutating func write(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {
+    scratch.truncate(to: 0)
+    FeatureWriter.write(value, to: &scratch)
+    text.append(UInt8(ascii: ","))
+    text.append(contentsOf: scratch.bytes)
+  }
+
+  var column: JSONOpaque {
+    switch layout {
+    case .integers: return PackedColumn.column("int64", words)
+    case .doubles: return PackedColumn.column("float64", words)
+    case .nulls:
+      let count = count
+      return .written { writer in writer.array(Array(repeating: (), count: count)) { $1.null() } }
+    case .values:
+      let elements = text
+      return .written { writer in
+        writer.beginArray()
+        elements.dropFirst().withUnsafeBytes { writer.raw($0) }
+        writer.endArray()
+      }
+    }
+  }
+}
