@@ -11,7 +11,7 @@ extension DocumentReader {
   mutating func recordUnknownMembers() throws {
     let saved = SavedObjects(world: world, folder: folder)
     unknown.root = try Self.unknown(root.json, SavedObjects.root)
-    for source in DocumentSource.all(in: saved) {
+    for source in saved.sources {
       try record(ObjectReference(.sources, source.id.rawValue)) { saved.source(source) }
     }
     let world = world

@@ -89,7 +89,7 @@ struct DocumentWriter: ~Copyable {
 
   private mutating func writeSources(_ unknown: UnknownMembers) throws {
     layout.beginList("sources")
-    for source in DocumentSource.all(in: saved) {
+    for source in saved.sources {
       try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
       if case .inline(let bytes, _) = source.origin { bytes.withUnsafeBytes { layout.member("data", json: $0) } }
       layout.endObject()
@@ -109,9 +109,9 @@ struct DocumentWriter: ~Copyable {
   }
 
   private mutating func writeLayers(of container: ViewContent, _ unknown: UnknownMembers) throws {
-    for (name, role, layers) in saved.layerLists(of: container) where role == .operational || !layers.isEmpty {
+    for (name, role, layers) in world.layerLists(of: container) where role == .operational || !layers.isEmpty {
       layout.beginList(name)
-      for layer in layers { try object(Wire.saved(layer, world), unknown.objects[layer.reference]) }
+      for layer in layers { try object(saved.layer(layer), unknown.objects[layer.reference]) }
       layout.endList()
     }
   }

@@ -13,6 +13,23 @@ import WireCoding
 struct SavedObjects {
   let world: World
   let folder: DocumentFolder
+  /// All sources that the document needs.
+  let sources: [DocumentSource]
+  /// The ids under which closed sources are written whose own id something else has.
+  private let renamed: [Int: SourceID]
+
+  init(world: World, folder: DocumentFolder) {
+    self.world = world
+    self.folder = folder
+    sources = DocumentSource.all(in: world)
+    renamed = Dictionary(
+      uniqueKeysWithValues: sources.filter { $0.isRenamed }.map { ($0.number, $0.id) })
+  }
+
+  func layer(_ layer: Layer) -> JSONOpaque {
+    guard let number = layer.features?.sourceNumber, let id = renamed[number] else { return Wire.saved(layer, world) }
+    return Wire.saved(layer.under(id), world)
+  }
 
   /// The newest version of the format that this server reads, and the one it writes.
   static let version = 1
@@ -51,18 +68,6 @@ struct SavedObjects {
       scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
   }
 
-  /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
-  func layerLists(of container: ViewContent) -> [(name: StaticString, role: LayerProtocol.LayerRole?, layers: [Layer])]
-  {
-    guard let content = try? world.content(of: container) else { return [] }
-    return [
-      ("operationalLayers", .operational, world.layers(from: content.operationalLayers)),
-      ("baseLayers", .base, world.layers(from: content.basemap?.baseLayers ?? [])),
-      ("referenceLayers", .reference, world.layers(from: content.basemap?.referenceLayers ?? [])),
-      ("tables", nil, world.layers(from: content.tables)),
-    ]
-  }
-
   func view(_ view: View) -> JSONOpaque {
     var more: [(name: String, value: JSONOpaque)] = []
     if !world.viewpointDeterminesCamera(view) {
@@ -79,9 +84,27 @@ struct SavedObjects {
   }
 }
 
+extension World {
+  /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
+  func layerLists(of container: ViewContent) -> [(name: StaticString, role: LayerProtocol.LayerRole?, layers: [Layer])]
+  {
+    guard let content = try? self.content(of: container) else { return [] }
+    return [
+      ("operationalLayers", .operational, self.layers(from: content.operationalLayers)),
+      ("baseLayers", .base, self.layers(from: content.basemap?.baseLayers ?? [])),
+      ("referenceLayers", .reference, self.layers(from: content.basemap?.referenceLayers ?? [])),
+      ("tables", nil, self.layers(from: content.tables)),
+    ]
+  }
+}
+
 /// A source that a document needs: one that is open, or one that was closed under its layers.
 struct DocumentSource {
-  let id: SourceID
+  /// Its id in the document.
+  var id: SourceID
+  /// Whether something else has its own id.
+  var isRenamed = false
+  let number: Int
   let origin: SourceOrigin
   /// The format that was found in it.
   let driver: String
@@ -90,28 +113,46 @@ struct DocumentSource {
 
   /// All that a world needs, those that are open first. Their layers come as the document's do, so that it is the same when it is
   /// opened and saved again.
-  static func all(in saved: SavedObjects) -> [DocumentSource] {
-    let world = saved.world
+  static func all(in world: World) -> [DocumentSource] {
     let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
-    let layers = containers.flatMap { saved.layerLists(of: $0).flatMap(\.layers) }
-    var sources = world.sources.values.map { DocumentSource(id: $0.id, origin: $0.origin, driver: $0.driver) }
-    var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.id, $0) })
+    let layers = containers.flatMap { world.layerLists(of: $0).flatMap(\.layers) }
+    var sources = world.sources.values.map {
+      DocumentSource(id: $0.id, number: $0.number, origin: $0.origin, driver: $0.driver)
+    }
+    var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.number, $0) })
+    var ids = Set(sources.map(\.id))
     // The index of each layer in the source's list, by its name.
-    var known: [SourceID: [Text: Int]] = [:]
+    var known: [Int: [Text: Int]] = [:]
     for features in layers.compactMap(\.features) {
-      let index = indexes[features.source] ?? sources.count
+      let number = features.sourceNumber
+      let index = indexes[number] ?? sources.count
       if index == sources.count {
-        sources.append(DocumentSource(id: features.source, origin: features.origin, driver: features.driver))
-        indexes[features.source] = index
+        var source = DocumentSource(
+          id: features.source, number: number, origin: features.origin, driver: features.driver)
+        source.rename(unlike: ids, in: world)
+        ids.insert(source.id)
+        sources.append(source)
+        indexes[number] = index
       }
       // A table knows nothing of geometry: the schema of a layer beside it says more.
-      if let known = known[features.source]?[features.schema.name] {
+      if let known = known[number]?[features.schema.name] {
         if sources[index].layers[known].geometryType == nil { sources[index].layers[known] = features.schema }
       } else {
-        known[features.source, default: [:]][features.schema.name] = sources[index].layers.count
+        known[number, default: [:]][features.schema.name] = sources[index].layers.count
         sources[index].layers.append(features.schema)
       }
     }
     return sources
+  }
+
+  /// Gives a closed source another id when something else has its own.
+  private mutating func rename(unlike ids: Set<SourceID>, in world: World) {
+    let own = id
+    var count = 1
+    while ids.contains(id) || world.holder(of: id.rawValue) != nil {
+      count += 1
+      isRenamed = true
+      id = SourceID("\(own.rawValue.prefix(50))-\(count)")
+    }
   }
 }

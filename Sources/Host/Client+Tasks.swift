@@ -35,7 +35,7 @@ extension Client {
           older = tasks.find(plan.kind?.key ?? request.key)
           if let older { joins = older.isShared || older.request?.isSame(as: request) == true }
           if !joins, let handle = request.meta.task?.id, let other = tasks.with(handle: handle), other !== older {
-            throw ModelError.idExists(handle)
+            throw ModelError.idExists(handle, holder: "task", isClosed: false)
           }
           if !joins { try checkCount(of: plan) }
           return plan

@@ -11,7 +11,7 @@ import WireCoding
 
 package enum BindingService: BindingHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> BindingProtocol.Binding {
-    if let binding = existing(world.bindings, params.id, params.ifExists) { return result(binding, in: world) }
+    if let binding = try world.existing(params.id, params.ifExists, Binding.self) { return result(binding, in: world) }
     let target: Binding.Target
     switch (params.path, params.constant) {
     case (let text?, nil):
@@ -48,6 +48,7 @@ package enum BindingService: BindingHandlers {
     guard binding.access == .readWrite, let path = binding.path else {
       throw ModelError.flow(.readOnly(binding.id.rawValue))
     }
+    try PathWriting.checkPart(path, in: world)
     let value = try write(params.value, to: path, in: &world)
     return .init(revision: world.revision, value: Wire.present(value))
   }
@@ -71,11 +72,12 @@ package enum BindingService: BindingHandlers {
   package static func link(_ params: BindingProtocol.Link.Params, in world: inout World) throws
     -> BindingProtocol.BindingLink
   {
-    if let link = existing(world.links, params.id, params.ifExists) { return Wire.link(link) }
+    if let link = try world.existing(params.id, params.ifExists, GeoModel.Link.self) { return Wire.link(link) }
     let first = try Wire.path(params.first, "first")
     let second = try Wire.path(params.second, "second")
     let isTwoWay = params.direction == .twoWay
     try PathWriting.check(second, in: world)
+    try PathWriting.checkPart(second, in: world)
     if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
     if isTwoWay, (params.transform == nil) != (params.inverse == nil) {
       throw RPCError(

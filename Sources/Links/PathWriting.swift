@@ -88,6 +88,16 @@ enum PathWriting {
   /// Refuses a path at which nothing can be written, whatever the value.
   static func check(_ path: ModelPath, in world: World) throws { _ = try owner(of: path, in: world) }
 
+  /// Throws `invalidPath` for a part of a client's own value that is not there: a binding or a link to an item that was removed would
+  /// bring it back with what it knows of it.
+  static func checkPart(_ path: ModelPath, in world: World) throws {
+    switch try owner(of: path, in: world) {
+    case .viewModel where path.names.count > 3, .environment where path.names.count > 4:
+      if PathReading.value(at: path, in: world) == nil { throw ModelError.flow(.invalidPath(path.description)) }
+    case .viewModel, .environment, .command: break
+    }
+  }
+
   /// Sets what stands at a path, by the command that owns it.
   ///
   /// - Throws: what the command throws; `notWritable` where there is none.

@@ -108,8 +108,8 @@ package enum Propagation {
 
   /// Writes the value of one end, through the link's expression, to the other.
   ///
-  /// A part that the value at the source does not have is written as null. Where the target refuses that, nothing is written: the link
-  /// waits for the part, as one to the scale of a viewpoint does while that is a bounding geometry.
+  /// A part that the value at the source does not have is written as null. Where the target refuses that, or where it is itself such a
+  /// part, nothing is written: the link waits for the part, as one to the scale of a viewpoint does while that is a bounding geometry.
   ///
   /// - Returns: whether the target's owner adjusted the value that was written.
   private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
@@ -121,6 +121,7 @@ package enum Propagation {
       value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
+    if (try? PathWriting.checkPart(target, in: world)) == nil { return false }
     do {
       try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {

@@ -15,7 +15,7 @@ package enum ViewModelService: ViewModelHandlers {
   }
 
   package static func create(_ params: Create.Params, in world: inout World) throws -> ViewModelProtocol.ViewModel {
-    if let model = existing(world.viewModels, params.id, params.ifExists) { return Wire.viewModel(model) }
+    if let model = try world.existing(params.id, params.ifExists, ViewModel.self) { return Wire.viewModel(model) }
     let owner = try Wire.object(params.owner, "owner", in: world)
     let node = (try? world.checkNode(owner)) == nil ? nil : owner
     if params.ifExists == .reuse, params.id == nil, let name = params.name,

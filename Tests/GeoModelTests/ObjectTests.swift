@@ -162,14 +162,21 @@ struct ObjectTests {
     #expect(world.sources.count == 2)
   }
 
-  @Test mutating func `used ids stay in use`() throws {
-    try world.run { try $0.closeOverlay("o") }
-    #expect(throws: ModelError.idExists("o")) {
-      try world.run { try $0.createOverlay(id: "o", on: "v", reference: .wgs84) }
-    }
-    #expect(throws: ModelError.idExists("o")) {
+  @Test mutating func `ids of closed objects are free, but for objects that undo could not go back through`() throws {
+    #expect(throws: ModelError.idExists("o", holder: "overlay", isClosed: false)) {
       try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }
     }
+    try world.run { try $0.closeOverlay("o") }
+    #expect(throws: ModelError.idExists("o", holder: "overlay", isClosed: true)) {
+      try world.run {
+        try $0.createView(id: "o", over: .map("m"), screen: Screen(), viewpoint: nil)
+      }
+    }
+    try world.run { try $0.createMap(id: "o", title: nil, reference: .wgs84) }
+    try world.run { try $0.undo() }
+    #expect(world.maps["o"] == nil && world.overlays["o"] == nil)
+    try world.run { try $0.undo() }
+    #expect(world.overlays["o"] != nil)
     // A failed create takes no id.
     #expect(throws: ModelError.self) {
       try world.run { try $0.createMap(id: "p", title: nil, reference: SpatialReference("EPSG:0")) }

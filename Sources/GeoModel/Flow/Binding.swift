@@ -64,9 +64,7 @@ public struct Link: Entity {
   public static let isIndexed = true
   public var references: [Text] { [owner, first.object, second.object].compactMap { $0?.text } }
 
-  public func canReturn(to world: World) -> Bool {
-    [first.object, second.object, owner].allSatisfy { $0.map { world.revision(of: $0) != nil } ?? true }
-  }
+  public var requirements: [ObjectReference] { [first.object, second.object, owner].compactMap { $0 } }
 }
 
 extension World {

@@ -20,6 +20,23 @@ extension World {
     }
   }
 
+  /// Closes an object of any kind that clients create, as the method of its kind does.
+  public mutating func close(_ object: ObjectReference) throws(ModelError) {
+    switch object.collection {
+    case .sources: try closeSource(ID(object.id))
+    case .maps: try closeMap(ID(object.id))
+    case .layers: try removeLayer(ID(object.id))
+    case .scenes: try closeScene(ID(object.id))
+    case .views: try closeView(ID(object.id))
+    case .overlays: try closeOverlay(ID(object.id))
+    case .locationSources: try closeLocationSource(ID(object.id))
+    case .viewModels: try closeViewModel(ID(object.id))
+    case .bindings: try closeBinding(ID(object.id))
+    case .links: try unlink(ID(object.id))
+    case .viewModelTypes, .environmentKeys, .environments: break
+    }
+  }
+
   /// Closes what the object owns, and bindings and links that lead to it.
   private mutating func closeReferrers(to object: ObjectReference) {
     guard !references.all(to: object.text).isEmpty else { return }

@@ -35,8 +35,8 @@ public protocol Entity: Sendable {
   var restoredAfterRemoval: Self { get }
   /// The object without dangling references, as undo restores it.
   func withoutDanglingReferences(in world: World) -> Self
-  /// Whether the objects exist that this one requires, so that undo can restore it.
-  func canReturn(to world: World) -> Bool
+  /// The objects, apart from its parent, without which undo does not restore it.
+  var requirements: [ObjectReference] { get }
   /// The error for setting a member that this object of the kind does not have.
   func refusal(of member: String) -> ModelError
 }
@@ -60,6 +60,6 @@ extension Entity {
   }
   public var restoredAfterRemoval: Self { self }
   public func withoutDanglingReferences(in world: World) -> Self { self }
-  public func canReturn(to world: World) -> Bool { true }
+  public var requirements: [ObjectReference] { [] }
   public func refusal(of member: String) -> ModelError { .unknownMember(member, allowed: []) }
 }

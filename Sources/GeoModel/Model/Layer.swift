@@ -44,7 +44,9 @@ public struct Layer: Sendable {
 
 /// The features of a layer or a table, with their source and filters.
 public struct LayerFeatures: Sendable {
-  public let source: SourceID
+  public fileprivate(set) var source: SourceID
+  /// The number of the source, which a later one of the same id does not have.
+  public let sourceNumber: Int
   /// From the source at first; from the features once they are loaded.
   public internal(set) var schema: SourceLayer
   /// The origin of the features, kept because the source may be closed.
@@ -149,4 +151,13 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
 extension String {
   /// The first code points.
   func shortened(to count: Int) -> String { String(unicodeScalars.prefix(count)) }
+}
+
+extension Layer {
+  /// The layer as a document has it that gives its source another id.
+  public func under(_ source: SourceID) -> Layer {
+    var result = self
+    result.features?.source = source
+    return result
+  }
 }

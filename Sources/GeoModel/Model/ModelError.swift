@@ -8,7 +8,8 @@ import Query
 /// Paths are JSON Pointers from the object of which members are set, or from the command's parameters.
 public enum ModelError: Error, Hashable, Sendable {
   case unknownID(Collection, String)
-  case idExists(String)
+  /// - holder: the noun of the object that has the id, or had it and can be restored.
+  case idExists(String, holder: String, isClosed: Bool)
   /// A list of an object has no item with the id.
   case unknownItem(noun: String, id: String)
   /// An id occurs twice in a list; the path is that of the second.

@@ -17,6 +17,9 @@ extension Map: Entity {
 extension Scene: Entity {
   public static let collection = Collection.scenes
   public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
+  public static let isIndexed = true
+  /// Elevation sources have no registry of their own.
+  public var references: [Text] { surface.elevationSources.map { Text($0.id) } }
 
   public func undone(from current: Scene) -> Scene {
     var result = self

@@ -51,6 +51,8 @@ public enum SourceStatus: Hashable, Sendable {
 public struct Source: Sendable {
   public let id: SourceID
   public var revision = 0
+  /// Its place in the order of creation, by which it differs from a later source of the same id.
+  public let number: Int
   public let driver: String
   public let origin: SourceOrigin
   public let layers: [SourceLayer]

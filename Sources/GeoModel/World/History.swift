@@ -140,6 +140,16 @@ public struct History: Sendable {
     return children
   }
 
+  /// Whether a step, or the edit under way, has a record of an object.
+  ///
+  /// - Complexity: O(steps), once the steps are indexed.
+  mutating func remembers(_ object: ObjectReference) -> Bool {
+    if edit?.remembers(object) == true { return true }
+    for index in done.indices where done[index].remembers(object) { return true }
+    for index in undone.indices where undone[index].remembers(object) { return true }
+    return false
+  }
+
   /// Drops the records of objects that cannot be restored, and steps without others.
   ///
   /// - Complexity: O(steps · objects + records dropped), amortized.

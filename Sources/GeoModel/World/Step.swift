@@ -38,6 +38,11 @@ struct Step: Sendable {
     return (index?.removals[parent] ?? []).compactMap { records[$0]?.object }
   }
 
+  mutating func remembers(_ object: ObjectReference) -> Bool {
+    makeIndex()
+    return index?.records[object] != nil
+  }
+
   /// Drops the records of an object.
   mutating func forget(_ object: ObjectReference) {
     makeIndex()
@@ -100,6 +105,8 @@ struct OpenEdit: Sendable {
     undoRecords = []
     byteCount = 0
   }
+
+  func remembers(_ object: ObjectReference) -> Bool { objects.contains(object) }
 
   func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
     guard objects.contains(parent) else { return [] }

@@ -46,6 +46,8 @@ enum UndoRecordKind {
 /// Reverts the insertion of an object.
 struct Inserted<Element: Entity>: UndoRecord {
   let id: ID<Element>
+  /// Its place in the order of creation, by which it differs from a later object of the same id.
+  let number: Int
   var byteCount: Int { 64 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
   var kind: UndoRecordKind { .insertion }
@@ -56,6 +58,7 @@ struct Inserted<Element: Entity>: UndoRecord {
     world.dropDependents(of: element, at: number)
   }
   func undo(_ world: inout World) {
+    guard world[keyPath: Element.registry].number(of: id) == number else { return }
     world.closeViews(showing: object)
     world.remove(id)
   }
@@ -66,6 +69,8 @@ struct Removed<Element: Entity>: UndoRecord {
   let element: Element
   /// Its place in the order of creation.
   let number: Int
+  /// The numbers of the objects that it requires: later ones of the same ids do not do.
+  let required: [(object: ObjectReference, number: Int?)]
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
   var kind: UndoRecordKind { .removal }
@@ -81,7 +86,9 @@ struct Removed<Element: Entity>: UndoRecord {
     world.addDependents(of: element, at: number)
   }
   func undo(_ world: inout World) {
-    guard isUndoable(in: world), element.canReturn(to: world) else { return }
+    guard isUndoable(in: world), world[keyPath: Element.registry][element.id] == nil,
+      required.allSatisfy({ $0.number != nil && world.number(of: $0.object) == $0.number })
+    else { return }
     world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: number)
   }
 }

@@ -1,16 +1,17 @@
-// The ids that a session has used: none is minted twice, and none is used twice within a document.
+// The ids that a session has used: none is minted twice, and clients may choose those of closed objects again.
 
+import Geometry
 import HashTreeCollections
 
 /// Persistent trees make the copy at the beginning of a command O(1).
 struct UsedIDs: Sendable {
-  /// Ids in use in the document, by living and removed objects.
+  /// Ids that the document has used, of living and closed objects.
   private(set) var taken: TreeSet<String> = []
   /// Ids of earlier documents. Clients may choose them again; the server mints none of them.
   private var retired: [TreeSet<String>] = []
   private var minted = 0
 
-  func isTaken(_ id: String) -> Bool { taken.contains(id) }
+  func wasUsed(_ id: String) -> Bool { taken.contains(id) }
 
   /// - Returns: whether the document had not used the id.
   @discardableResult
@@ -39,13 +40,12 @@ struct UsedIDs: Sendable {
 }
 
 extension World {
-  /// Returns the id for a new object: `wanted`, if the document has never used it, or a minted one.
+  /// Returns the id for a new object: `wanted`, if it is free, or a minted one.
   mutating func claim<Element: Entity>(_ wanted: ID<Element>?, prefix: String) throws(ModelError) -> ID<Element> {
-    if let wanted {
-      guard usedIDs.take(wanted.rawValue) else { throw .idExists(wanted.rawValue) }
-      return wanted
-    }
-    return ID(mint(prefix))
+    guard let wanted else { return ID(mint(prefix)) }
+    try checkFree(wanted)
+    usedIDs.take(wanted.rawValue)
+    return wanted
   }
 
   /// Returns an id that the session has never used.
@@ -55,7 +55,25 @@ extension World {
   mutating func reclaim(_ id: String) { usedIDs.take(id) }
 
   /// Throws `idExists` if a new object cannot have this id. Called before other checks, so that this error wins.
-  public func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
-    if let wanted, usedIDs.isTaken(wanted.rawValue) { throw .idExists(wanted.rawValue) }
+  ///
+  /// The id of a closed object is free. Undo goes back through the later object before the earlier one returns; objects whose creation
+  /// makes no step do not get the id of one that undo or redo would restore.
+  ///
+  /// - Complexity: O(1) for an id that the document has not used.
+  public mutating func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
+    guard let id = wanted?.rawValue, usedIDs.wasUsed(id) else { return }
+    if let holder = holder(of: id) { throw .idExists(id, holder: holder, isClosed: false) }
+    guard !Element.isUndoable || Element.collection == .links else { return }
+    let restorable = Collection.allCases.filter { $0.hasUniqueIDs && $0.kind.isUndoable && $0 != .links }
+      .map { ObjectReference($0, id) }
+    if let closed = restorable.first(where: { history.remembers($0) }) {
+      throw .idExists(id, holder: closed.collection.noun, isClosed: true)
+    }
+  }
+
+  /// The noun of the object that has an id; nil if none has it.
+  public func holder(of id: String) -> String? {
+    if let object = find(id) { return object.collection.noun }
+    return references.all(to: Text(id)).contains { $0.collection == .scenes } ? "elevationSource" : nil
   }
 }

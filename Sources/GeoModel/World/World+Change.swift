@@ -40,7 +40,7 @@ extension World {
     let number = number ?? makeNumber()
     self[keyPath: E.registry].insert(element, at: number)
     references.update(nil, element)
-    recordUndo(Inserted(id: element.id))
+    recordUndo(Inserted(id: element.id, number: number))
     addDependents(of: element, at: number)
     record(.created(element.reference))
     touch(element.id)
@@ -51,11 +51,12 @@ extension World {
 
   mutating func remove<E: Entity>(_ id: ID<E>) {
     guard let known = self[keyPath: E.registry][id] else { return }
+    let required = known.requirements.map { (object: $0, number: self.number(of: $0)) }
     release(known.reference)
     guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }
     references.update(element, nil)
     dropDependents(of: element, at: number)
-    recordUndo(Removed(element: element, number: number))
+    recordUndo(Removed(element: element, number: number, required: required))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }
   }

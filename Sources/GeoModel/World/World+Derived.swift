@@ -54,7 +54,10 @@ extension World {
       case .layers:
         count(LayerID(object.id), by: origin, &invalid)
         if layers[LayerID(object.id)]?.kind == .group { invalid.statuses[object] = origin }
-      case .views: invalid.rescaled[ViewID(object.id)] = origin
+      case .views:
+        // A later view of the same id is another one.
+        if case .closed = change.event { derived.views[ViewID(object.id)] = nil }
+        invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
     case .changed(let object, let property):
@@ -99,6 +102,10 @@ extension World {
     }
     derived.counted[id] = new
     if let old { add(old, -1, by: origin, &invalid) }
+    // A later layer of the same id may be in another map.
+    if let old, let new, old.container != new.container {
+      invalid.trees[old.container, default: Invalid.Trees(origin: origin)].removed.append(id)
+    }
     if let new { add(new, 1, by: origin, &invalid) }
     if layer == nil { derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil }
     guard let container = (new ?? old)?.container else { return }

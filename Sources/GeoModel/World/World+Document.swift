@@ -62,6 +62,8 @@ extension World {
 
   private mutating func takeOver(_ other: World) {
     var other = other
+    // Numbers of its sources stay theirs.
+    skipNumbers(of: other)
     // Registered keys stay: values that a key of this session does not accept are dropped.
     for scope in other.environments.values {
       let values = scope.values.filter { name, value in

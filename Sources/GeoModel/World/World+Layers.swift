@@ -37,7 +37,8 @@ extension World {
         id: id, container: container, group: position.group,
         name: name ?? schema.name.string.shortened(to: Layer.nameLimit),
         features: LayerFeatures(
-          source: source, schema: schema, origin: data.origin, driver: data.driver, isTable: asTable))
+          source: source, sourceNumber: data.number, schema: schema, origin: data.origin, driver: data.driver,
+          isTable: asTable))
     }
   }
 

@@ -23,7 +23,7 @@ extension World {
     case .loading: return .read(layer)
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
-      guard sources[features.source] != nil else { throw .sourceClosed }
+      guard sources[features.source]?.number == features.sourceNumber else { throw .sourceClosed }
       setLoadStatus(.loading, of: id)
       return .read(try layers.require(id))
     }

@@ -8,6 +8,13 @@ extension World {
     self[keyPath: kind.registry][ID(id)]?.revision
   }
 
+  /// The place of an object in the order of creation, by which it differs from a later one of the same id.
+  func number(of object: ObjectReference) -> Int? { number(of: object.id, object.collection.kind) }
+
+  private func number<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
+    self[keyPath: kind.registry].number(of: ID(id))
+  }
+
   /// The ids of all objects of a kind, in the order of creation.
   public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
 

@@ -114,7 +114,9 @@ extension World {
     _ new: NewBookmark, to container: ViewContent, at index: Int?
   ) throws(ModelError) -> String {
     let bookmarks = try content(of: container).bookmarks
-    if let id = new.id, bookmarks.contains(where: { $0.id == Text(id) }) { throw .idExists(id) }
+    if let id = new.id, bookmarks.contains(where: { $0.id == Text(id) }) {
+      throw .idExists(id, holder: "bookmark", isClosed: false)
+    }
     if let index, index > bookmarks.count { throw .indexOutOfRange(count: bookmarks.count) }
     let viewpoint = try checked(new.viewpoint, in: container)
     let id = new.id ?? mintBookmark(beside: Set(bookmarks.map(\.id.string)))

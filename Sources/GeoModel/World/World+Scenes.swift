@@ -23,7 +23,7 @@ extension World {
   }
 
   /// Throws if an elevation source cannot have this id and index. Called before its raster is opened.
-  public func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
+  public mutating func checkElevationSource(_ wanted: String?, in id: SceneID, at index: Int?) throws(ModelError) {
     let sources = try scenes.require(id).surface.elevationSources
     if let wanted { try checkFree(SourceID(wanted)) }
     if let index, index > sources.count { throw .indexOutOfRange(count: sources.count) }

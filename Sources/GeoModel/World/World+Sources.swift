@@ -7,7 +7,10 @@ extension World {
     warnings: [String] = []
   ) throws(ModelError) -> Source {
     let id = try claim(id, prefix: "source")
-    return insert(Source(id: id, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings))
+    let number = makeNumber()
+    let source = Source(
+      id: id, number: number, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings)
+    return insert(source, at: number)
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

@@ -262,6 +262,9 @@ public struct World: Sendable {
 
   public var hasChanges: Bool { !changes.isEmpty }
 
+  /// Makes the numbers of new objects differ from those of another world.
+  mutating func skipNumbers(of other: World) { lastNumber = max(lastNumber, other.lastNumber) }
+
   /// The number of a new object.
   mutating func makeNumber() -> Int {
     lastNumber += 1

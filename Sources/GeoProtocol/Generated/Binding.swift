@@ -284,7 +284,9 @@ public enum BindingProtocol {
     }
   }
 
-  /// Sets the value of a binding, by the command that owns its path, with the errors of that command.
+  /// Sets the value of a binding, by the command that owns its path, with the errors of that command. A part of a
+  /// view model's or an environment's value that is not there, such as an item that was removed, is `invalidPath`:
+  /// `state/set` and `viewModel/set` make new ones.
   public enum Set {
     public static let name: StaticString = "binding/set"
     public static let params = [
@@ -388,7 +390,8 @@ public enum BindingProtocol {
   /// closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its
   /// value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link
   /// propagates the result back once, so that both ends have the stored value; not where time changes an end, as in
-  /// an animation.
+  /// an animation. Links into parts of one value compose. While an end is a part that the value does not have, such
+  /// as the scale of a bounding geometry or an item that was removed, the link waits for it.
   public enum Link {
     public static let name: StaticString = "binding/link"
     public static let params = [

@@ -51,7 +51,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case resultTooLarge
   /// There is no object of that id and kind.
   case unknownId
-  /// The id is in use, or belonged to an object of this document that was closed and that undo can restore.
+  /// The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new
+  /// object is of a kind that makes no step of history, such as a view.
   case idExists
   /// The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a
   /// member that cannot be cleared.

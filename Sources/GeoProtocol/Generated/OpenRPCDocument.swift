@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d35753fafadd579e"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9585319922e6ef46"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -57,7 +57,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Binding","schema":{"$ref":"#/components/schemas/Binding"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
@@ -72,13 +72,13 @@ public enum OpenRPCDocument {
 "links":{"type":"array","items":{"$ref":"#/components/schemas/BindingLink"},\#
 "description":"In the order of their creation."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":6,"bindings":[],"links":[]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. A part of a view model's or an environment's value that is not there, such as an item that was removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"value","description":"The new value; null when absent.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingSetResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "value":{"description":"The value after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -108,7 +108,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"binding","value":"b1"}],"result":{"name":"result","value":{"revision":8}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"binding/link","summary":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision.","description":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision. Initially the second gets the value of the first.\n\nThe initial change is a step of history, or a part of the transaction or edit in which the link is created, and the link belongs to that step: undo restores the second and closes the link, redo creates it again, with the values both ends had; where undo does not restore an end, such as a viewpoint, the second gets the current value of the first. A link without an initial change makes no step, nor does its closing. When undo restores an object, the links that ended with it are restored. Undo of a step after the creation of the link restores both ends; where the step changed only one end, or is older, the other is updated.\n\nChanges by a link have the origin `binding` and are not propagated back. Propagation through a loop of links ends when all ends agree; a command after which they never agree is refused with `cycle`, one after which an end refuses its value with `linkFailed`. Where time changes an end there is no command to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link propagates the result back once, so that both ends have the stored value; not where time changes an end, as in an animation.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"first","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"binding/link","summary":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision.","description":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision. Initially the second gets the value of the first.\n\nThe initial change is a step of history, or a part of the transaction or edit in which the link is created, and the link belongs to that step: undo restores the second and closes the link, redo creates it again, with the values both ends had; where undo does not restore an end, such as a viewpoint, the second gets the current value of the first. A link without an initial change makes no step, nor does its closing. When undo restores an object, the links that ended with it are restored. Undo of a step after the creation of the link restores both ends; where the step changed only one end, or is older, the other is updated.\n\nChanges by a link have the origin `binding` and are not propagated back. Propagation through a loop of links ends when all ends agree; a command after which they never agree is refused with `cycle`, one after which an end refuses its value with `linkFailed`. Where time changes an end there is no command to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link propagates the result back once, so that both ends have the stored value; not where time changes an end, as in an animation. Links into parts of one value compose. While an end is a part that the value does not have, such as the scale of a bounding geometry or an item that was removed, the link waits for it.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"first","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"second","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"direction","description":"The direction.","required":false,"schema":{"$ref":"#/components/schemas/LinkDirection","default":"twoWay"}},\#
@@ -119,7 +119,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingLink","schema":{"$ref":"#/components/schemas/BindingLink"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
@@ -143,7 +143,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -467,7 +467,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
@@ -488,7 +488,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"id","value":"traffic"},\#
@@ -505,7 +505,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31048,"message":"The source has no such layer, or has several and none was named.","data":{"kind":"unknownSourceLayer"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"source","value":"world"},\#
@@ -588,7 +588,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -615,7 +615,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -675,7 +675,7 @@ public enum OpenRPCDocument {
 "description":"In the renderer's order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"includeCounts","value":true}],"result":{"name":"result","value":{"revision":6,"entries":[{"label":"up to a million","symbol":{"type":"simpleMarker","color":"#E31A1C","size":10},\#
@@ -695,7 +695,7 @@ public enum OpenRPCDocument {
 "renderer":{"$ref":"#/components/schemas/Renderer","description":"Of type `classBreaks`; without breaks where there are no numbers."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -721,7 +721,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -769,7 +769,7 @@ public enum OpenRPCDocument {
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"m1"},\#
 {"name":"title","value":"World"}],"result":{"name":"result","value":{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
@@ -797,7 +797,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -843,7 +843,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Overlay","schema":{"$ref":"#/components/schemas/Overlay"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -1024,7 +1024,7 @@ public enum OpenRPCDocument {
 "description":"In the renderer's order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"includeCounts","value":true}],"result":{"name":"result","value":{"revision":6,"entries":[{"label":"up to a million","symbol":{"type":"simpleMarker","color":"#E31A1C","size":10},\#
 "count":120}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF).","description":"Creates a scene over elevation rasters (GeoTIFF).","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1035,7 +1035,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
@@ -1075,7 +1075,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1099,7 +1099,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
@@ -1155,7 +1155,7 @@ public enum OpenRPCDocument {
 "description":"One for each point, in order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
@@ -1175,7 +1175,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
@@ -1195,7 +1195,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -1241,7 +1241,7 @@ public enum OpenRPCDocument {
 "value":{"description":"The value after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -1291,7 +1291,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1477,7 +1477,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModel","schema":{"$ref":"#/components/schemas/ViewModel"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
@@ -1592,11 +1592,11 @@ public enum OpenRPCDocument {
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31108,"message":"The object has no environment: it is not a map, scene, view, overlay or layer.","data":{"kind":"notANode"}},\#
 {"code":-31109,"message":"Neither the node nor an ancestor shares an object of that name.","data":{"kind":"sharedObjectMissing"}}],"examples":[{"name":"example","params":[{"name":"name","value":"quiz"},\#
-{"name":"node","value":"v1"}],"result":{"name":"result","value":{"revision":11,"viewModel":"quiz","node":"m1"}}}],"x-shape":"query","x-since":"0.1.0"}],"components":{"schemas":{"ObjectId":{"title":"ObjectId","description":"The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not reused until `document/new` or the opening of another document.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_.-]{1,64}$","examples":["m1"],"x-since":"0.1.0","x-domain":"session"},\#
+{"name":"node","value":"v1"}],"result":{"name":"result","value":{"revision":11,"viewModel":"quiz","node":"m1"}}}],"x-shape":"query","x-since":"0.1.0"}],"components":{"schemas":{"ObjectId":{"title":"ObjectId","description":"The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The id of a closed object may be given again; the server mints none twice.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_.-]{1,64}$","examples":["m1"],"x-since":"0.1.0","x-domain":"session"},\#
 "FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address where the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
-"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one."},\#
+"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
 "examples":["error"],"x-since":"0.1.0","x-domain":"session"},\#
 "Geometry":{"title":"Geometry","description":"A geometry: a GeoJSON geometry object of any of the seven types (positions may carry Z), or `{\"type\": \"WKT\", \"text\": ...}`, `{\"type\": \"WKB\", \"data\": <base64>}` (both may carry M), or `{\"type\": \"Envelope\", \"xMin\", \"yMin\", \"xMax\", \"yMax\"}`, where xMin > xMax crosses the antimeridian.\n\nThe server writes GeoJSON, and WKT where a position has M, which GeoJSON does not have. All positions of one line or ring have the same dimensions. WKB and WKT come without an SRID.\n\nx is always easting or longitude, y northing or latitude, in the spatial reference that the container or the neighbouring `spatialReference` names.","type":"object","required":["type"],"properties":{"type":{"enum":["Point","MultiPoint","LineString","MultiLineString","Polygon","MultiPolygon","GeometryCollection","WKT","WKB","Envelope"]}},\#
 "examples":[{"type":"Point","coordinates":[2.35,48.86]}],"x-since":"0.1.0","x-domain":"session"},\#
@@ -2617,8 +2617,9 @@ public enum OpenRPCDocument {
 "unknownId":{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId","path":"/params/map","id":"m1"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."}}},\#
 "x-since":"0.1.0"},\#
-"idExists":{"code":-31011,"message":"The id is in use, or belonged to an object of this document that was closed and that undo can restore.","data":{"kind":"idExists","path":"/params/id","id":"m1"},\#
-"x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."}}},\#
+"idExists":{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists","path":"/params/id","id":"m1","holder":"map"},\#
+"x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."},\#
+"holder":{"type":"string","description":"The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`; `task`."}}},\#
 "x-since":"0.1.0"},\#
 "unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","expected":"`map`, `id`, `width`, `height`"},\#
 "x-since":"0.1.0"},\#

@@ -8,8 +8,8 @@ import JSON
 /// The lifecycle is that of LSP: `initialize`, `initialized`, requests, `shutdown`, `exit`. The end of standard input
 /// ends the session as well: running requests are answered, then the server exits with 0.
 public enum SessionProtocol {
-  /// The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
-  /// reused until `document/new` or the opening of another document.
+  /// The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The id of
+  /// a closed object may be given again; the server mints none twice.
   static func readObjectId(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string matching [A-Za-z0-9_.-]{1,64}") { StringChecks.objectId($0) }
   }
@@ -36,6 +36,9 @@ public enum SessionProtocol {
     case error
     /// Answer the existing object, unchanged; a client that redraws does not create a second one.
     case reuse
+    /// Close the existing object of that kind, with all that closes with it, and create a new one, in one step of
+    /// history; a cell of a notebook may run twice.
+    case replace
   }
 
   /// A box, edges included, in the spatial reference of its container.

@@ -8,7 +8,7 @@ extension LayerService {
   package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, world)
+      try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, at: Wire.position(params.role, params.group, params.index))
@@ -18,7 +18,7 @@ extension LayerService {
   package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> AddGroup.Result {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, world)
+      try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addGroupLayer(
         id: params.id.map { ID($0) }, to: content, name: params.name,
         visibilityMode: Wire.word(params.visibilityMode, .independent),
@@ -29,7 +29,7 @@ extension LayerService {
   package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> AddTable.Result {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, world)
+      try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, asTable: true, at: LayerPosition(index: params.index))
@@ -48,8 +48,8 @@ extension LayerService {
 
   /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.
   private static func reused(
-    _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: World
-  ) -> Layer? {
-    existing(world.layers, id, ifExists).flatMap { $0.container == content ? $0 : nil }
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: inout World
+  ) throws -> Layer? {
+    try world.existing(id, ifExists, Layer.self).flatMap { $0.container == content ? $0 : nil }
   }
 }

@@ -10,7 +10,9 @@ import WireCoding
 
 package enum LocationService: LocationHandlers {
   package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> JSONOpaque {
-    if let source = existing(world.locationSources, params.id, params.ifExists) { return Wire.object(source, world) }
+    if let source = try world.existing(params.id, params.ifExists, LocationSource.self) {
+      return Wire.object(source, world)
+    }
     return Wire.object(
       try world.createSimulatedLocationSource(
         id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),

@@ -8,7 +8,7 @@ import WireCoding
 
 package enum MapService: MapHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let existing = existing(world.maps, params.id, params.ifExists) { return Wire.object(existing, world) }
+    if let existing = try world.existing(params.id, params.ifExists, Map.self) { return Wire.object(existing, world) }
     let map = try world.createMap(
       id: params.id.map { ID($0) }, title: params.title, reference: SpatialReference(params.spatialReference))
     return Wire.object(map, world)
@@ -34,10 +34,22 @@ package enum MapService: MapHandlers {
   }
 }
 
-/// The object that a `create` with `ifExists: "reuse"` returns instead of a new one.
-package func existing<Element>(_ registry: Registry<Element>, _ id: String?, _ ifExists: SessionProtocol.IfExists)
-  -> Element?
-{
-  guard ifExists == .reuse, let id else { return nil }
-  return registry[ID(id)]
+extension World {
+  /// Does what `ifExists` says with the object of the kind that has the id of a new one: `replace` closes it.
+  ///
+  /// - Returns: the object that `reuse` answers instead of a new one.
+  package mutating func existing<E: Entity>(
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, _ kind: E.Type
+  ) throws -> E? {
+    guard ifExists != .error, let id, let existing = self[keyPath: E.registry][ID(id)] else { return nil }
+    if ifExists == .reuse { return existing }
+    try close(existing.reference)
+    return nil
+  }
+
+  /// Throws `idExists` before a task begins that would make an object. An object that it replaces stays until the task ends.
+  mutating func checkFree<E: Entity>(_ id: ID<E>?, _ ifExists: SessionProtocol.IfExists) throws {
+    if ifExists == .replace, let id, self[keyPath: E.registry][id] != nil { return }
+    try checkFree(id)
+  }
 }

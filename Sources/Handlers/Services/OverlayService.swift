@@ -11,7 +11,7 @@ import WireCoding
 
 package enum OverlayService: OverlayHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let overlay = existing(world.overlays, params.id, params.ifExists) { return Wire.object(overlay, world) }
+    if let overlay = try world.existing(params.id, params.ifExists, Overlay.self) { return Wire.object(overlay, world) }
     let overlay = try world.createOverlay(
       id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
       try Wire.changes(params.members))

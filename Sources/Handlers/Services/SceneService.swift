@@ -12,16 +12,16 @@ import WireCoding
 
 package enum SceneService: SceneHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if let scene = existing(world.scenes, params.id, params.ifExists) {
+    if params.ifExists == .reuse, let scene = params.id.flatMap({ world.scenes[ID($0)] }) {
       return TaskPlan { _ in { Wire.object(scene, $0) } }
     }
     let id = params.id.map { SceneID($0) }
-    try world.checkFree(id)
+    try world.checkFree(id, params.ifExists)
     return TaskPlan(.edit) { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in
         // A concurrent request may have created it meanwhile.
-        if let scene = existing(world.scenes, params.id, params.ifExists) { return Wire.object(scene, world) }
+        if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
         let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
         return Wire.object(scene, world)
       }

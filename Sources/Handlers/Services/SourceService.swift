@@ -14,11 +14,11 @@ package enum SourceService: SourceHandlers {
   private static let inlineDepthLimit = 1_024
 
   package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if let source = existing(world.sources, params.id, params.ifExists) {
+    if params.ifExists == .reuse, let source = params.id.flatMap({ world.sources[ID($0)] }) {
       return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
-    try world.checkFree(id)
+    try world.checkFree(id, params.ifExists)
     if let driver = params.driver, FeatureDriver(rawValue: driver) == nil {
       throw RPCError(
         .unknownFormat, "There is no driver \"\(driver)\".", path: "/params/driver",
@@ -39,11 +39,11 @@ package enum SourceService: SourceHandlers {
   }
 
   package static func openInline(_ params: OpenInline.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if let source = existing(world.sources, params.id, params.ifExists) {
+    if params.ifExists == .reuse, let source = params.id.flatMap({ world.sources[ID($0)] }) {
       return TaskPlan { _ in { Wire.object(source, $0) } }
     }
     let id = params.id.map { SourceID($0) }
-    try world.checkFree(id)
+    try world.checkFree(id, params.ifExists)
     guard let value = params.data.value, value.kind == .object else {
       throw RPCError(
         .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object"
@@ -68,7 +68,7 @@ package enum SourceService: SourceHandlers {
       let (driver, layers, warnings) = try schema(of: origin, worker) { worker.report($0) }
       return { world in
         // A concurrent request may have opened it meanwhile.
-        if let source = existing(world.sources, id?.rawValue, ifExists) { return Wire.object(source, world) }
+        if let source = try world.existing(id?.rawValue, ifExists, Source.self) { return Wire.object(source, world) }
         let source = try world.addSource(id: id, driver: driver, origin: origin, layers: layers, warnings: warnings)
         return Wire.object(source, world)
       }

@@ -10,7 +10,7 @@ import WireCoding
 
 package enum ViewService: ViewHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let view = existing(world.views, params.id, params.ifExists) { return Wire.object(view, world) }
+    if let view = try world.existing(params.id, params.ifExists, View.self) { return Wire.object(view, world) }
     let view = try world.createView(
       id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
       screen: Screen(width: params.width, height: params.height, dpi: params.dpi),

@@ -84,11 +84,13 @@ extension RPCError {
       self.init(
         unknown: collection.noun, id, in: root, at: prefix, place, pointer: pointer,
         known: world?.ids(of: collection) ?? [])
-    case .idExists(let id):
-      self = RPCError(
-        .idExists, "The id \"\(id)\" is in use, or was that of a closed object.",
-        path: place.path(toText: id, in: ["id"])
-      ).with("id", id)
+    case .idExists(let id, let holder, let isClosed):
+      let reason =
+        isClosed
+        ? "a closed \(holder), which undo or redo can restore"
+        : "\(holder == "overlay" || holder == "elevationSource" ? "an" : "a") \(holder)"
+      self = RPCError(.idExists, "The id \"\(id)\" is that of \(reason).", path: place.path(toText: id, in: ["id"]))
+        .with("id", id).with("holder", holder)
     case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix, place)
     case .idRepeated(let id, let path):
       self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
@@ -211,28 +213,6 @@ extension RPCError {
     self.init(
       ErrorKind(rawValue: failure.kind.string) ?? .internalError, failure.message.string, path: failure.path?.string,
       expected: failure.expected?.string)
-  }
-
-  /// - Parameter place: where the reference or the position is looked for.
-  package init(_ error: TransformError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
-
-  init(_ error: TransformError, _ place: ErrorPlace) {
-    switch error {
-    case .unknownReference(let name, let reason):
-      self.init(
-        .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
-        path: place.path(toText: name), expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
-    case .noOperation(let source, let target):
-      self = RPCError(
-        .transformFailed, "There is no transformation from \(source) to \(target).",
-        path: place.path(toText: source, target)
-      ).with("source", source).with("target", target)
-    case .outsideDomain(let index, let source, let target):
-      self = RPCError(
-        .transformFailed, "Position \(index) has no coordinates in \(target).", path: place.path(toPosition: index)
-      ).with("index", index).with("source", source).with("target", target)
-    case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
-    }
   }
 
   /// The error of an attribute that features do not have.

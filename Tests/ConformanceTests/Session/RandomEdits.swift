@@ -30,7 +30,12 @@ struct RandomEdits {
   mutating func number(_ range: ClosedRange<Double>) -> Value {
     .real((Double.random(in: range, using: &random) * 1000).rounded() / 1000)
   }
+  /// A new id or text; at times the id of an object that was closed.
   mutating func name(_ prefix: String) -> String {
+    if names > 0, chance(0.3) {
+      let earlier = prefix + String(Int.random(in: 1...names, using: &random))
+      if (try? server.state("/*/" + earlier))?.isEmpty == true { return earlier }
+    }
     names += 1
     return prefix + String(names)
   }

@@ -89,8 +89,9 @@ struct DefinedRequests {
   private mutating func finish(_ params: inout [String: Value], of method: String) {
     params["meta"] = nil
     if let given = params["id"]?.string, values.chance(0.9) || given.isEmpty {
-      names += 1
-      params["id"] = .string("x\(names)" + values.pick(["", "", ".", "-_."]))
+      let isAgain = names > 0 && values.chance(0.2)
+      if !isAgain { names += 1 }
+      params["id"] = .string("x\(isAgain ? values.integer(1...names) : names)" + values.pick(["", "", ".", "-_."]))
     }
     if params["map"] != nil, params["scene"] != nil { params[values.chance(0.7) ? "scene" : "map"] = nil }
     switch method {

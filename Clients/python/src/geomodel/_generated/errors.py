@@ -228,10 +228,13 @@ class UnknownIdError(GeoModelError):
 
 
 class IdExistsError(GeoModelError):
-    """The id is in use, or belonged to an object of this document that was closed and that undo can restore.
+    """The id is in use; or it was that of an object that was closed and that undo or redo can restore, and
+    the new object is of a kind that makes no step of history, such as a view.
 
     `data` has:
         id: The id.
+        holder: The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`;
+            `task`.
     """
 
     kind = "idExists"

@@ -129,8 +129,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -205,7 +206,9 @@ class BindingMethods(AsyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets the value of a binding, by the command that owns its path, with the errors of that command.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
+        part of a view model's or an environment's value that is not there, such as an item that was
+        removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.
 
         Args:
             binding: Its id.
@@ -219,8 +222,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -332,7 +336,9 @@ class BindingMethods(AsyncCaller):
         to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
         the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
         completed or a scale that is clamped, a two-way link propagates the result back once, so that both
-        ends have the stored value; not where time changes an end, as in an animation.
+        ends have the stored value; not where time changes an end, as in an animation. Links into parts of one
+        value compose. While an end is a part that the value does not have, such as the scale of a bounding
+        geometry or an item that was removed, the link waits for it.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
@@ -350,8 +356,9 @@ class BindingMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
@@ -452,8 +459,9 @@ class BookmarkMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -1728,8 +1736,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1794,8 +1803,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1856,8 +1866,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -2138,8 +2149,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2236,8 +2248,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -2432,8 +2445,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2489,8 +2503,9 @@ class LayerMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -2571,8 +2586,9 @@ class LocationMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2825,8 +2841,9 @@ class MapMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -2925,8 +2942,9 @@ class MapMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -3099,8 +3117,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -3824,8 +3843,9 @@ class OverlayMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
 
         Example:
             await server.overlay.legend(overlay="o1", include_counts=True)
@@ -3872,8 +3892,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -3981,8 +4002,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4067,8 +4089,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4252,8 +4275,9 @@ class SceneMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
@@ -4323,8 +4347,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -4380,8 +4405,9 @@ class SourceMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -4596,8 +4622,9 @@ class StateMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -4771,8 +4798,9 @@ class ViewMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -5442,8 +5470,9 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use, or belonged to an object of this document that was closed and
-                that undo can restore.
+            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
+                redo can restore, and the new object is of a kind that makes no step of history, such as a
+                view.
             ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.

@@ -13,11 +13,11 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "d35753fafadd579e"
+PROTOCOL_HASH = "9585319922e6ef46"
 
 ObjectId = str
-"""The id of an object (map, layer, view ...), chosen by the client or minted; unique in the session, and not
-reused until `document/new` or the opening of another document.
+"""The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
+id of a closed object may be given again; the server mints none twice.
 
 A string matching [A-Za-z0-9_.-]{1,64}.
 """
@@ -41,11 +41,13 @@ FeatureId = int
 An integer in 0...99999999999999.
 """
 
-IfExists = Literal["error", "reuse"]
+IfExists = Literal["error", "reuse", "replace"]
 """What `create` does when its id is in use.
 
 `error`: Refuse with `idExists`.
 `reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one.
+`replace`: Close the existing object of that kind, with all that closes with it, and create a new one, in one
+step of history; a cell of a notebook may run twice.
 """
 
 Geometry = Any
