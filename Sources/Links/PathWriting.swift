@@ -34,9 +34,9 @@ enum PathWriting {
       _ params: [String], member: Text? = nil, as shape: Shape = .named,
       _ command: @escaping @Sendable (P, inout World) throws -> R
     ) {
-      members = Set(member.map { [$0] } ?? params.map { Text($0) }).subtracting([
-        "map", "layer", "scene", "overlay", "view", "clear",
-      ])
+      members =
+        member.map { [$0] }
+        ?? Set(params.map { Text($0) }).subtracting(["map", "layer", "scene", "overlay", "view", "clear"])
       hasClear = params.contains("clear")
       self.shape = shape
       run = { params, world in _ = try command(P(from: params), &world) }
@@ -62,6 +62,8 @@ enum PathWriting {
     .scenes: [Setter(SceneProtocol.Update.params, SceneService.update)],
     .views: [
       Setter(ViewProtocol.SetViewpoint.params, ViewService.setViewpoint),
+      Setter(ViewProtocol.SetContent.params, member: "map", ViewService.setContent),
+      Setter(ViewProtocol.SetContent.params, member: "scene", ViewService.setContent),
       Setter(ViewProtocol.Resize.params, ViewService.resize),
       viewpoint("center", .target("center", "center")), viewpoint("scale", .target("scale", "targetScale")),
       viewpoint("rotation", .target("rotation", "rotation")),

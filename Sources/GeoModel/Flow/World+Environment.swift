@@ -65,22 +65,23 @@ extension World {
   }
 
   /// The ids that scopes of a node and its ancestors have, nearest first.
-  func scopeIDs(of node: ObjectReference?, groups: [LayerID: LayerID?] = [:]) -> [EnvironmentID] {
-    ancestors(of: node, groups: groups).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
+  func scopeIDs(of node: ObjectReference?, assuming inheritance: Inheritance = Inheritance()) -> [EnvironmentID] {
+    ancestors(of: node, assuming: inheritance).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
   }
 
   /// The node and its ancestors, nearest first, without the session.
   ///
-  /// - Parameter groups: assumed groups of layers, instead of their own; a nil value is no group.
-  func ancestors(of node: ObjectReference?, groups: [LayerID: LayerID?] = [:]) -> [ObjectReference] {
+  func ancestors(of node: ObjectReference?, assuming inheritance: Inheritance = Inheritance()) -> [ObjectReference] {
     var result: [ObjectReference] = []
     var next = node
     while let here = next, result.count < 64 {
       result.append(here)
       switch here.collection {
-      case .views: next = views[ViewID(here.id)]?.content.reference
+      case .views:
+        let id = ViewID(here.id)
+        next = (inheritance.contents[id] ?? views[id]?.content)?.reference
       case .layers:
-        let group = groups[LayerID(here.id)]
+        let group = inheritance.groups[LayerID(here.id)]
         next = group.map { $0.map { ObjectReference(.layers, $0.rawValue) } ?? container(of: here) } ?? parent(of: here)
       default: next = parent(of: here)
       }

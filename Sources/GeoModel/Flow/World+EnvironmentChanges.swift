@@ -2,20 +2,22 @@
 // notified as well.
 
 extension World {
-  /// The earlier state of changed scopes and groups, from undo records.
+  /// The earlier state of changed scopes, groups and views, from undo records.
   private struct EarlierEnvironment {
     /// Values of changed scopes.
     var values: [EnvironmentID: [String: Value]] = [:]
-    /// Groups of changed layers.
-    var groups: [LayerID: LayerID?] = [:]
+    /// Of changed layers and views.
+    var inheritance = Inheritance()
 
     init(_ undoRecords: some Sequence<any UndoRecord>) {
       // The first record of an object holds its earlier state.
       for undoRecord in undoRecords {
         let id = EnvironmentID(undoRecord.object.id)
         switch undoRecord {
-        case let changed as Changed<Layer> where groups[changed.memento.id] == nil:
-          groups[changed.memento.id] = .some(changed.memento.group)
+        case let changed as Changed<Layer> where inheritance.groups[changed.memento.id] == nil:
+          inheritance.groups[changed.memento.id] = .some(changed.memento.group)
+        case let changed as Changed<View> where inheritance.contents[changed.memento.id] == nil:
+          inheritance.contents[changed.memento.id] = changed.memento.content
         case let changed as Changed<EnvironmentScope> where values[id] == nil: values[id] = changed.memento.values
         case let removed as Removed<EnvironmentScope> where values[id] == nil: values[id] = removed.element.values
         case is Inserted<EnvironmentScope> where values[id] == nil: values[id] = [:]
@@ -42,11 +44,11 @@ extension World {
 
   private func nodesWithChangedEnvironment(since before: EarlierEnvironment) -> [ObjectReference] {
     var before = before
-    before.groups = before.groups.filter { id, group in layers[id].map { $0.group != group } ?? false }
+    before.inheritance = before.inheritance.differing(from: self)
     return nodes(below: before).filter { node in
       let object = node.collection == .environments ? nil : node
       let now = scopeIDs(of: object)
-      let then = before.groups.isEmpty ? now : scopeIDs(of: object, groups: before.groups)
+      let then = before.inheritance.isEmpty ? now : scopeIDs(of: object, assuming: before.inheritance)
       guard now != then || now.contains(where: { before.values[$0] != nil }) else { return false }
       return environmentKeys.values.contains { key in
         let name = key.definition.name
@@ -57,14 +59,15 @@ extension World {
     }
   }
 
-  /// The nodes that inherit from changed scopes and groups, in the order of ``environmentNodes``.
+  /// The nodes that inherit from changed scopes, groups and contents, in the order of ``environmentNodes``.
   ///
   /// - Complexity: linear in these nodes, but for sorting.
   private func nodes(below changed: EarlierEnvironment) -> [ObjectReference] {
     if changed.values[EnvironmentScope.session] != nil { return environmentNodes }
     var nodes: Set<ObjectReference> = []
     for id in changed.values.keys { if let node = find(id.rawValue) { addNodes(below: node, to: &nodes) } }
-    for id in changed.groups.keys { addNodes(below: ObjectReference(.layers, id.rawValue), to: &nodes) }
+    for id in changed.inheritance.groups.keys { addNodes(below: ObjectReference(.layers, id.rawValue), to: &nodes) }
+    for id in changed.inheritance.contents.keys { addNodes(below: ObjectReference(.views, id.rawValue), to: &nodes) }
     return nodes.map { (node: $0, order: order(ofNode: $0)) }.sorted { $0.order < $1.order }.map(\.node)
   }
 
@@ -87,10 +90,22 @@ extension World {
   }
 
   private func order(ofNode node: ObjectReference) -> (kind: Int, number: Int) {
-    (Self.nodeCollections.firstIndex(of: node.collection) ?? 0, number(of: node.id, node.collection.kind) ?? 0)
+    (Self.nodeCollections.firstIndex(of: node.collection) ?? 0, number(of: node) ?? 0)
   }
+}
 
-  private func number<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
-    self[keyPath: kind.registry].number(of: ID(id))
+/// From what layers and views inherit environments, where that is assumed instead of their own.
+struct Inheritance {
+  /// A nil value is no group.
+  var groups: [LayerID: LayerID?] = [:]
+  var contents: [ViewID: ViewContent] = [:]
+
+  var isEmpty: Bool { groups.isEmpty && contents.isEmpty }
+
+  /// What differs from a world's own, of objects that exist.
+  func differing(from world: World) -> Inheritance {
+    Inheritance(
+      groups: groups.filter { id, group in world.layers[id].map { $0.group != group } ?? false },
+      contents: contents.filter { id, content in world.views[id].map { $0.content != content } ?? false })
   }
 }

@@ -102,16 +102,12 @@ extension Collection {
       }
     case .views:
       switch property {
-      case .map, .scene:
-        [.returned, .written, .modifies]
-      case .width, .height, .dpi:
+      case .map, .scene, .width, .height, .dpi:
         [.returned, .observed, .written, .modifies]
-      case .spatialReference:
-        [.returned]
+      case .spatialReference, .center, .scale, .rotation, .isNavigating, .locationDisplay:
+        [.returned, .observed]
       case .viewpoint:
         [.returned, .observed, .written]
-      case .center, .scale, .rotation, .isNavigating, .locationDisplay:
-        [.returned, .observed]
       case .overlays:
         [.returned, .observed, .modifies]
       default: []

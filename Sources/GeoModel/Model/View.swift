@@ -58,13 +58,13 @@ struct Animation: Sendable {
 public struct View: Sendable {
   public let id: ViewID
   public var revision = 0
-  public let content: ViewContent
+  public private(set) var content: ViewContent
   /// The reference of the map; WGS 84 for a scene.
-  public let reference: SpatialReferenceInfo
+  public private(set) var reference: SpatialReferenceInfo
   /// The period of x; nil if the map does not wrap.
-  public let wrap: WorldWrap?
+  public private(set) var wrap: WorldWrap?
   /// The range of y if the poles are at infinity.
-  let polarLimit: PolarLimit?
+  private(set) var polarLimit: PolarLimit?
   public internal(set) var screen: Screen
   /// In the form in which it was last set.
   public internal(set) var viewpoint: Viewpoint
@@ -76,6 +76,12 @@ public struct View: Sendable {
   var animation: Animation?
 
   public var isNavigating: Bool { animation != nil }
+
+  /// Shows what another view shows, from where it does.
+  mutating func show(_ other: View) {
+    (content, reference, wrap, polarLimit) = (other.content, other.reference, other.wrap, other.polarLimit)
+    (camera, viewpoint) = (other.camera, other.viewpoint)
+  }
 
   /// Metres per map unit, for scales only.
   var metersPerUnit: Double { reference.metersPerUnit ?? metersPerDegree }

@@ -21,8 +21,10 @@ extension World {
     for member in E.members where member.differs?(old, new) == true {
       guard let property = member.property else { continue }
       record(.changed(new.reference, property), by: origin)
-      // A layer in another group inherits another environment.
-      if property == .group { hasEnvironmentChanged = true }
+      // A layer in another group inherits another environment, and so does a view of another map.
+      if property == .group || E.collection == .views && (property == .map || property == .scene) {
+        hasEnvironmentChanged = true
+      }
       hasChanged = true
     }
     if hasChanged { touch(id) }

@@ -71,6 +71,10 @@ extension World {
       case (.maps, .operationalLayers), (.maps, .basemap), (.maps, .tables), (.scenes, .operationalLayers),
         (.scenes, .basemap), (.scenes, .tables):
         invalidateOrder(object, by: origin, &invalid)
+      case (.views, .map), (.views, .scene):
+        // Other layers: the states are computed anew.
+        derived.views[ViewID(object.id)]?.scale = .nan
+        invalid.rescaled[ViewID(object.id)] = origin
       case (.views, .viewpoint), (.views, .width), (.views, .dpi): invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }

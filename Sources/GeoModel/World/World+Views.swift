@@ -36,6 +36,35 @@ extension World {
     return view
   }
 
+  /// Shows another map or scene in a view. An animation ends, and auto-pan where the viewpoint is another one.
+  ///
+  /// - Parameter target: nil for the initial viewpoint of the content; without one the view stays where it is, where it can.
+  public mutating func setContent(
+    of id: ViewID, to content: ViewContent, viewpoint target: ViewpointTarget?
+  ) throws(ModelError) {
+    let view = try views.require(id)
+    guard content != view.content else {
+      if let target { try setViewpoint(of: id, to: target) }
+      return
+    }
+    var next = try draft(over: content, screen: view.screen)
+    let initial = try self.content(of: content).initialViewpoint
+    if let target = target ?? initial?.target {
+      (next.camera, next.viewpoint) = try resolve(target, in: next)
+      setLocationDisplay(of: id) { $0.autoPanMode = .off }
+    } else if let here = try? viewpoint(of: view, over: content), let found = try? resolve(here.target, in: next) {
+      (next.camera, next.viewpoint) = found
+    }
+    interruptAnimation(of: id)
+    changeKnown(id) { $0.show(next) }
+  }
+
+  /// The viewpoint of a view in a kind that a map or a scene can have.
+  private func viewpoint(of view: View, over content: ViewContent) throws(ModelError) -> Viewpoint {
+    guard view.viewpoint.kind == .camera, content.scene == nil else { return view.viewpoint }
+    return try view.viewpoint(as: .centerAndScale, in: nil, transformer)
+  }
+
   /// Closes a view and its overlays. Its animation ends as interrupted.
   public mutating func closeView(_ id: ViewID) throws(ModelError) {
     close(try views.require(id))

@@ -847,9 +847,9 @@ public enum DocumentProtocol {
     public var locationDisplay: DocumentProtocol.SavedLocationDisplay?
     /// First drawn first.
     public var overlays: [DocumentProtocol.SavedOverlay]
-    /// The map it shows.
+    /// The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.
     public var map: String?
-    /// The scene it shows.
+    /// The scene it shows; settable like `map`.
     public var scene: String?
     /// As last set.
     public var viewpoint: ViewProtocol.Viewpoint?

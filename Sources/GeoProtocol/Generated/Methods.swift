@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9585319922e6ef46"
+  public static let hash = "e3975394b16e8ac4"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -526,6 +526,11 @@ public enum WireProtocol {
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
+      name: "view/setContent", domain: "view", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .contentModified]
+    ),
+    MethodInfo(
       name: "view/resize", domain: "view", shape: .command, since: "0.1.0",
       errors: [.unknownId, .contentModified, .transformFailed]
     ),
@@ -718,9 +723,12 @@ public enum WireProtocol {
     StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),
     StatePathInfo(path: "/views/*", coalescing: .every),
+    StatePathInfo(path: "/views/*/map", coalescing: .latest),
+    StatePathInfo(path: "/views/*/scene", coalescing: .latest),
     StatePathInfo(path: "/views/*/width", coalescing: .merge),
     StatePathInfo(path: "/views/*/height", coalescing: .merge),
     StatePathInfo(path: "/views/*/dpi", coalescing: .merge),
+    StatePathInfo(path: "/views/*/spatialReference", coalescing: .latest),
     StatePathInfo(path: "/views/*/viewpoint", coalescing: .latest),
     StatePathInfo(path: "/views/*/center", coalescing: .latest),
     StatePathInfo(path: "/views/*/scale", coalescing: .latest),

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9585319922e6ef46"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e3975394b16e8ac4"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1319,6 +1319,23 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":9}}}],"x-shape":"command","x-since":"0.1.0"},\#
+{"name":"view/setContent","summary":"Shows another map or scene in an open view, with its id, screen, overlays and location display.","description":"Shows another map or scene in an open view, with its id, screen, overlays and location display. Without a viewpoint it takes the initial one of the map or scene; without that the view stays where it is, or shows the world where that has no such place. An animation ends. It is not undone, as the view's viewpoint is not.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"map","description":"The map to show; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene","description":"The scene to show; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"viewpoint","description":"The viewpoint over it.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"map","value":"m2"}],"result":{"name":"result","value":{"view":"v1","revision":4,"map":"m2","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"},\#
+"center":{"type":"Point","coordinates":[2.35,48.86]},\#
+"scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.2.0"},\#
 {"name":"view/resize","summary":"Changes the screen; center and scale are unchanged.","description":"Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale changes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"width","description":"Of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
@@ -1878,8 +1895,8 @@ public enum OpenRPCDocument {
 "locationDisplay":{"$ref":"#/components/schemas/SavedLocationDisplay","description":"How it follows a location. The source and the mode are not saved."},\#
 "overlays":{"type":"array","items":{"$ref":"#/components/schemas/SavedOverlay"},\#
 "description":"First drawn first.","default":[]},\#
-"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows."},\#
-"scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows."},\#
+"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."},\#
+"scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows; settable like `map`."},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set."}},\#
 "examples":[{"view":"v1","map":"m1","width":800,"height":600,"dpi":96,"overlays":[]}],"x-since":"0.1.0","x-domain":"document"},\#
 "ViewPosition":{"title":"ViewPosition","description":"The position of a view, in the units of its spatial reference.","type":"object","required":["x","y","scale"],"properties":{"x":{"type":"number","description":"Easting or longitude of the screen's middle."},\#
@@ -2502,12 +2519,12 @@ public enum OpenRPCDocument {
 "examples":[{"x":400,"y":300}],"x-since":"0.1.0","x-domain":"view"},\#
 "View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
-"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows."},\#
-"scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows."},\#
+"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","x-coalescing":"latest"},\#
+"scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows; settable like `map`.","x-coalescing":"latest"},\#
 "width":{"type":"number","description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
 "height":{"type":"number","description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
 "dpi":{"type":"number","description":"Device-independent pixels an inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map.","x-coalescing":"latest"},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set.","x-coalescing":"latest"},\#
 "center":{"$ref":"#/components/schemas/Geometry","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","x-coalescing":"latest"},\#
 "scale":{"type":"number","description":"The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and rotation unchanged.","x-coalescing":"latest"},\#
@@ -3071,12 +3088,18 @@ public enum OpenRPCDocument {
 "coalescing":"every"},\#
 {"path":"/views/*","description":"A view.","schema":{"$ref":"#/components/schemas/View"},\#
 "coalescing":"every"},\#
+{"path":"/views/*/map","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+"coalescing":"latest"},\#
+{"path":"/views/*/scene","description":"The scene it shows; settable like `map`.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+"coalescing":"latest"},\#
 {"path":"/views/*/width","description":"Of the screen.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/views/*/height","description":"Of the screen.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/views/*/dpi","description":"Device-independent pixels an inch.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
+{"path":"/views/*/spatialReference","description":"Of the map.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
+"coalescing":"latest"},\#
 {"path":"/views/*/viewpoint","description":"As last set.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
 "coalescing":"latest"},\#
 {"path":"/views/*/center","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","schema":{"$ref":"#/components/schemas/Geometry"},\#

@@ -157,6 +157,7 @@ package enum ParamMembers {
     "view/get": params(["view"]),
     "view/list": params([]),
     "view/close": params(["view"]),
+    "view/setContent": params(["view", "map", "scene", .init("viewpoint", .named { viewpoint })]),
     "view/resize": params(["view", "width", "height", "dpi"]),
     "view/getViewpoint": params(["view", "kind", "spatialReference"]),
     "view/setViewpoint": params(["view", .init("viewpoint", .named { viewpointTarget })]),

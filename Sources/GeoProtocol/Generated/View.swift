@@ -722,6 +722,47 @@ public enum ViewProtocol {
     }
   }
 
+  /// Shows another map or scene in an open view, with its id, screen, overlays and location display. Without a
+  /// viewpoint it takes the initial one of the map or scene; without that the view stays where it is, or shows the
+  /// world where that has no such place. An animation ends. It is not undone, as the view's viewpoint is not.
+  public enum SetContent {
+    public static let name: StaticString = "view/setContent"
+    public static let params = [
+      "view", "map", "scene", "viewpoint"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// Its id.
+      public var view: String
+      /// The map to show; this or `scene`.
+      public var map: String?
+      /// The scene to show; this or `map`.
+      public var scene: String?
+      /// The viewpoint over it.
+      public var viewpoint: ViewProtocol.Viewpoint?
+
+      public init(view: String, map: String? = nil, scene: String? = nil, viewpoint: ViewProtocol.Viewpoint? = nil) {
+        self.view = view
+        self.map = map
+        self.scene = scene
+        self.viewpoint = viewpoint
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        let map = json["map"]
+        self.map = try map.isPresent ? SessionProtocol.readObjectId(map) : nil
+        let scene = json["scene"]
+        self.scene = try scene.isPresent ? SessionProtocol.readObjectId(scene) : nil
+        let viewpoint = json["viewpoint"]
+        self.viewpoint = try viewpoint.isPresent ? ViewProtocol.Viewpoint(from: viewpoint) : nil
+      }
+    }
+
+    public typealias Result = JSONOpaque
+  }
+
   /// Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale changes.
   public enum Resize {
     public static let name: StaticString = "view/resize"

@@ -9,6 +9,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias Get = ViewProtocol.Get
   typealias List = ViewProtocol.List
   typealias Close = ViewProtocol.Close
+  typealias SetContent = ViewProtocol.SetContent
   typealias Resize = ViewProtocol.Resize
   typealias GetViewpoint = ViewProtocol.GetViewpoint
   typealias SetViewpoint = ViewProtocol.SetViewpoint
@@ -31,6 +32,9 @@ public protocol ViewHandlers: MethodHandlers {
 
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
   static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+
+  /// Shows another map or scene in an open view, with its id, screen, overlays and location display.
+  static func setContent(_ params: SetContent.Params, in world: inout Types.World) throws -> SetContent.Result
 
   /// Changes the screen; center and scale are unchanged.
   static func resize(_ params: Resize.Params, in world: inout Types.World) throws -> Resize.Result
@@ -79,6 +83,7 @@ extension ViewHandlers {
     host.query("view/get", get)
     host.query("view/list", list)
     host.command("view/close", close)
+    host.command("view/setContent", setContent)
     host.command("view/resize", resize)
     host.query("view/getViewpoint", getViewpoint)
     host.command("view/setViewpoint", setViewpoint)

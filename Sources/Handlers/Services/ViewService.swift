@@ -31,6 +31,15 @@ package enum ViewService: ViewHandlers {
     return .init(revision: world.revision)
   }
 
+  package static func setContent(_ params: SetContent.Params, in world: inout World) throws -> JSONOpaque {
+    let id = ViewID(params.view)
+    _ = try world.views.require(id)
+    try world.setContent(
+      of: id, to: try Wire.content(params.map, params.scene), viewpoint: try params.viewpoint.map(Wire.target))
+    try world.propagate()
+    return Wire.object(try world.views.require(id), world)
+  }
+
   package static func resize(_ params: Resize.Params, in world: inout World) throws -> JSONOpaque {
     try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
     try world.propagate()

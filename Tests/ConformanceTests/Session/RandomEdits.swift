@@ -130,6 +130,10 @@ struct RandomEdits {
       try forget(view: view)
     case 6:
       guard let view = pick(views) else { return }
+      if chance(0.4), let map = pick(maps) {
+        _ = try call("view/setContent", ["view": .string(view), "map": .string(map)])
+        return
+      }
       _ = try call("view/resize", ["view": .string(view), "width": chance(0.5) ? 800 : 640])
     case 7, 8, 9:
       guard let view = pick(views) else { return }

@@ -4852,6 +4852,56 @@ class ViewMethods(SyncCaller):
         result: t.ViewCloseResult = self._call("view/close", _given({"view": view, "meta": meta}))
         return result
 
+    def set_content(
+        self,
+        *,
+        view: t.ObjectId,
+        map: t.ObjectId | None = None,
+        scene: t.ObjectId | None = None,
+        viewpoint: t.Viewpoint | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.View:
+        """Shows another map or scene in an open view, with its id, screen, overlays and location display.
+        Without a viewpoint it takes the initial one of the map or scene; without that the view stays where
+        it is, or shows the world where that has no such place. An animation ends. It is not undone, as the
+        view's viewpoint is not.
+
+        Args:
+            view: Its id.
+            map: The map to show; this or `scene`.
+            scene: The scene to show; this or `map`.
+            viewpoint: The viewpoint over it.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.view.set_content(view="v1", map="m2")
+        """
+        result: t.View = self._call(
+            "view/setContent",
+            _given(
+                {
+                    "view": view,
+                    "map": map,
+                    "scene": scene,
+                    "viewpoint": viewpoint,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def resize(
         self,
         *,

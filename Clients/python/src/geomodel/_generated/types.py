@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "9585319922e6ef46"
+PROTOCOL_HASH = "e3975394b16e8ac4"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -962,9 +962,9 @@ class SavedView(TypedDict):
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
     map: NotRequired[ObjectId]
-    """The map it shows."""
+    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
-    """The scene it shows."""
+    """The scene it shows; settable like `map`."""
     viewpoint: NotRequired[Viewpoint]
     """As last set."""
 
@@ -3357,9 +3357,9 @@ class View(TypedDict):
     revision: int
     """The revision of its last change."""
     map: NotRequired[ObjectId]
-    """The map it shows."""
+    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
-    """The scene it shows."""
+    """The scene it shows; settable like `map`."""
     width: float
     """Of the screen. (device-independent pixel)"""
     height: float
