@@ -72,11 +72,11 @@ struct DocumentReader {
 
   private mutating func readSource(_ item: DocumentItem) throws {
     let (files, folder) = (worker.files, folder)
-    let read = try restore(item, "source", keeping: ["path", "data"]) { world, json in
+    let read = try restore(item, "source", keeping: ["path", "data", "columns"]) { world, json in
       let saved = try DocumentProtocol.SavedSource(from: json)
       try world.checkFree(SourceID(saved.source))
       do { return (saved, try Self.origin(of: saved, json, folder, files, world)) } catch let error as RPCError {
-        throw Self.placed(error, at: "\(item.path)/path")
+        throw Self.placed(error, at: "\(item.path)/\(saved.columns == nil ? "path" : "columns")")
       }
     }
     guard let (saved, origin) = read else { return }
@@ -109,6 +109,11 @@ struct DocumentReader {
     if let data = saved.data?.value {
       guard data.kind == .object else { throw data.typeError(expected: "a GeoJSON object") }
       return .inline(Array(data.jsonText.utf8), reference: reference)
+    }
+    if let columns = saved.columns {
+      let fields = saved.fields ?? []
+      return .columns(
+        try ColumnSources.data(columns, fields: fields.map(Wire.field), in: reference, at: "/columns"))
     }
     guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
     return .file(

@@ -91,7 +91,14 @@ struct DocumentWriter: ~Copyable {
     layout.beginList("sources")
     for source in saved.sources {
       try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
-      if case .inline(let bytes, _) = source.origin { bytes.withUnsafeBytes { layout.member("data", json: $0) } }
+      switch source.origin {
+      case .file: break
+      case .inline(let bytes, _): bytes.withUnsafeBytes { layout.member("data", json: $0) }
+      case .columns(let data):
+        let columns = try FeatureColumnsWriter.all(
+          of: data.store, geometry: data.geometryType != nil, checking: worker.checkCancelled)
+        layout.member("columns", json: columns.bytes)
+      }
       layout.endObject()
       try flushPiece()
     }

@@ -39,7 +39,7 @@ struct SavedObjects {
   /// Members that are lists of other objects, or long: they are written one by one.
   static let lists: Set<String> = [
     "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
-    "graphics", "data", "viewModelTypes", "viewModels", "environmentKeys", "environments",
+    "graphics", "data", "columns", "viewModelTypes", "viewModels", "environmentKeys", "environments",
   ]
   /// Members that are written only where something asks for them: of what was read that newer versions know alone is kept.
   static let occasional: Set<String> = ["position", "layers"]
@@ -48,6 +48,9 @@ struct SavedObjects {
     var saved = DocumentProtocol.SavedSource(source: source.id.rawValue)
     switch source.origin {
     case .inline(_, let reference): saved.spatialReference = reference?.definition
+    case .columns(let data):
+      saved.spatialReference = data.reference.definition
+      saved.fields = data.store.fields.map(Wire.field)
     case .file(let path, let driver, let xField, let yField, let reference):
       saved.path = folder.relative(path)
       // The format that was found, so that it is the same when the file is missing and when it is back.

@@ -19,6 +19,30 @@ package enum GeometryColumn {
     case .any(let geometries): geometries.count
     }
   }
+
+  /// The simple features type of all geometries; `Unknown` where they have several, or none has one.
+  package var type: String {
+    switch self {
+    case .points: return "Point"
+    case .any(let geometries):
+      let types = Set(geometries.lazy.compactMap { $0?.type })
+      return types.count == 1 ? types.first ?? "Unknown" : "Unknown"
+    }
+  }
+}
+
+extension Geometry {
+  fileprivate var type: String {
+    switch self {
+    case .point: "Point"
+    case .lineString: "LineString"
+    case .polygon: "Polygon"
+    case .multiPoint: "MultiPoint"
+    case .multiLineString: "MultiLineString"
+    case .multiPolygon: "MultiPolygon"
+    case .collection: "GeometryCollection"
+    }
+  }
 }
 
 extension ColumnReader {
@@ -76,8 +100,10 @@ extension ColumnReader {
 
   /// The geometries of features in columns; nil without any.
   ///
-  /// - Parameter path: the pointer to the columns.
-  package static func geometry(_ columns: OverlayProtocol.FeatureColumns, at path: String) throws -> GeometryColumn? {
+  /// - Parameter path: the pointer to the columns, within the params.
+  package static func geometry(
+    _ columns: OverlayProtocol.FeatureColumns, at path: String = ""
+  ) throws -> GeometryColumn? {
     if let geometry = columns.geometry {
       guard columns.x == nil, columns.y == nil, columns.z == nil else { throw ModelError.oneOf(["geometry", "x"]) }
       return .any(try geometries(geometry))
@@ -86,47 +112,42 @@ extension ColumnReader {
     guard let x = try columns.x.map(numbers), let y = try columns.y.map(numbers) else {
       throw RPCError(
         .invalidParams, "x and y are required together, and z with both.",
-        path: "\(path)/\(columns.x == nil ? "x" : "y")", expected: "a column")
+        path: "/params\(path)/\(columns.x == nil ? "x" : "y")", expected: "a column")
     }
     let z = try columns.z.map(numbers)
-    try require(y, x.count, "y")
-    if let z { try require(z, x.count, "z") }
+    for (name, column) in [("y", y), ("z", z ?? x)] { try equal(column.count, x.count, name, path) }
     return .points(x: x, y: y, z: z)
   }
 
   /// Features in columns as a batch; `geometry` is their geometries in the store's spatial reference.
   package static func batch(
-    _ columns: OverlayProtocol.FeatureColumns, _ geometry: GeometryColumn?
+    _ columns: OverlayProtocol.FeatureColumns, _ geometry: GeometryColumn?, at path: String = ""
   ) throws -> FeatureBatch {
     var batch = FeatureBatch()
-    var rows = geometry?.count
-    func equal(_ count: Int, _ column: @autoclosure () -> String) throws {
-      guard count == rows ?? count else {
-        throw ModelError.columnLengths(expected: rows ?? count, found: count, column: column())
-      }
-      rows = count
-    }
     switch geometry {
     case .points(let x, let y, let z): try batch.setPoints(x: x, y: y, z: z)
     case .any(let geometries): try batch.setGeometries(geometries)
     case nil: break
     }
+    var rows = geometry?.count
     if let ids = try columns.ids.map(ids) {
-      try equal(ids.count, "ids")
+      try equal(ids.count, rows, "ids", path)
+      rows = ids.count
       try batch.setIDs(ids)
     }
     for (name, column) in (columns.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
       let values = try attribute(column, named: name)
-      try equal(values.count, "attributes/\(jsonPointerEscaped(name))")
+      try equal(values.count, rows, "attributes/\(jsonPointerEscaped(name))", path)
+      rows = values.count
       try set(values, named: name, in: &batch)
     }
     return batch
   }
 
-  private static func require(_ column: [Double], _ count: Int, _ name: String) throws {
-    guard column.count == count else {
-      throw ModelError.columnLengths(expected: count, found: column.count, column: name)
-    }
+  /// - Parameter expected: nil for the first column.
+  private static func equal(_ count: Int, _ expected: Int?, _ column: String, _ path: String) throws {
+    guard let expected, expected != count else { return }
+    throw ModelError.columnLengths(expected: expected, found: count, column: String("\(path)/\(column)".dropFirst()))
   }
 }
 

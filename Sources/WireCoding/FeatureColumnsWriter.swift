@@ -64,6 +64,25 @@ package struct FeatureColumnsWriter: ~Copyable {
     if !z.isNaN { withUnsafeBytes(of: z.bitPattern.littleEndian) { geometry.append(contentsOf: $0) } }
   }
 
+  /// The text of all features of a store, with M.
+  ///
+  /// - Parameter geometry: whether they have geometries, which a table has not.
+  package static func all(
+    of store: FeatureStore, geometry: Bool, checking check: () throws -> Void
+  ) throws -> JSONWriter {
+    var selection = FeatureWriter.Selection()
+    selection.geometry = geometry
+    selection.measures = true
+    var columns = FeatureColumnsWriter(store.schema, selection)
+    for (index, row) in try store.rowsAscending(checking: { _ in try check() }).enumerated() {
+      if index.isMultiple(of: 1024) { try check() }
+      if let feature = store[row] { columns.append(feature) }
+    }
+    var writer = JSONWriter(capacity: columns.byteCount + 4096)
+    columns.columns().encode(to: &writer)
+    return writer
+  }
+
   /// The columns, as text, so that what sends them copies bytes only.
   package func columns() -> OverlayProtocol.FeatureColumns {
     var columns = OverlayProtocol.FeatureColumns()

@@ -44,6 +44,10 @@ package enum Wire {
     .init(name: field.name.string, type: word(field.type, .string))
   }
 
+  package static func field(_ field: SourceProtocol.Field) -> Field {
+    Field(name: field.name, type: word(field.type, .string))
+  }
+
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
     switch status {
     case .open: .open
@@ -56,7 +60,7 @@ package enum Wire {
     SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), reference: layer.spatialReference.map { SpatialReference($0) },
-      fields: layer.fields.map { Field(name: $0.name, type: word($0.type, .string)) })
+      fields: layer.fields.map(field))
   }
 
   package static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {

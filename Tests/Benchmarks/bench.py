@@ -7,6 +7,7 @@ README.md beside this file says what each measure is. Standard library only; nee
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -102,6 +103,10 @@ MEASURES = [
     Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
     Measure("file", "file", "s", "features_seconds", most=1.5),
     Measure("file-open", "file", "ms", "open_milliseconds"),
+    Measure("frame-points-in", "frames", "s", "points_in_seconds", limit=3),
+    Measure("frame-points-out", "frames", "s", "points_out_seconds", limit=3),
+    Measure("frame-polygons-in", "frames", "s", "polygons_in_seconds", limit=1),
+    Measure("frame-polygons-out", "frames", "s", "polygons_out_seconds", limit=1),
     Measure(
         "observe-100", "observe", "us/set", "set_among_100_microseconds", own_key="set_observed_microseconds", most=1.3),
     Measure("notification", "observe", "us", "notification_microseconds", most=0.5),
@@ -133,6 +138,17 @@ def own_seconds() -> float:
     """Processor time of this program and the children that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+@contextmanager
+def all_processors() -> Iterator[None]:
+    """For what does not run on one processor alone."""
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, own)
 
 
 def compile_programs() -> None:
@@ -238,12 +254,8 @@ class Bench:
             output_of([str(BUILD / "features"), "make", str(path), str(count)])
             mark.write_text(str(count))
         # The reader and the server work side by side, so neither side is kept to one processor.
-        own = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-        try:
+        with all_processors():
             return output_of([str(BUILD / "features"), "read", str(path)]) if side == "floor" else self.load_file(path)
-        finally:
-            os.sched_setaffinity(0, own)
 
     def load_file(self, path: Path) -> str:
         if self.server == self.floor:
@@ -254,6 +266,17 @@ class Bench:
             call("layer/add", map="m1", source="s1", id="l1")
             loaded = call("layer/load", layer="l1")
         return f"features_seconds {opened + loaded}\nopen_milliseconds {opened * 1000}"
+
+    def frames(self, side: str) -> str:
+        """GeoDataFrames of a million points and of 100,000 polygons into an overlay and out again, by the Python client."""
+        if self.server == self.floor:
+            raise Skipped("the C server has no columns of geometries")
+        if importlib.util.find_spec("geopandas") is None:
+            raise Skipped("no geopandas in this Python")
+        quick = ["--points", "100000", "--polygons", "10000"] if self.options.quick else []
+        # Client and server work side by side.
+        with all_processors():
+            return "" if side == "floor" else output_of([sys.executable, str(HERE / "frames.py"), *quick, "--", *self.server])
 
     @contextmanager
     def calling(self) -> Iterator[Callable[..., float]]:
@@ -328,7 +351,7 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "file": self.file, "observe": self.observe, "transaction": self.transaction,
+            "file": self.file, "frames": self.frames, "observe": self.observe, "transaction": self.transaction,
             "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import decimal
 import unittest
@@ -238,6 +239,40 @@ class RealFrameTests(unittest.TestCase):
         self.assertEqual(self.server.overlay.get(overlay="o")["graphicCount"], 1)
         self.assertEqual(self.server.edit.history()["undo"], steps)
 
+    def test_a_source_of_a_frame(self) -> None:
+        given = self.some(300, index=numpy.arange(300) + 7)
+        given["t"] = pandas.to_datetime(["2020-01-01T00:00:00", None] * 150)
+        given["i"] = pandas.array([None, 1] * 150, dtype="Int64")
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000):
+            source = self.server.source.add(given.to_crs(3857), id="s")
+        self.assertEqual((source["layers"][0]["featureCount"], source["layers"][0]["spatialReference"]), (300, "EPSG:3857"))
+        self.assertEqual(
+            {field["name"]: field["type"] for field in source["layers"][0]["fields"]},
+            {"n": "integer", "f": "double", "t": "dateTime", "i": "integer", "s": "string"})
+        self.server.layer.add(map="m", source="s", id="l")
+        self.server.layer.load(layer="l")
+        found = geomodel.to_geodataframe(self.server, layer="l")
+        self.assertEqual(found.index.tolist(), given.index.tolist())
+        self.assertEqual((found["t"].dt.tz_localize(None).tolist()[0], found["i"].tolist()[1], str(found["i"].dtype)),
+                         (given["t"].tolist()[0], 1, "Int64"))
+        self.assertEqual((found["t"].isna() == given["t"].isna()).all(), True)
+        self.assertTrue(found.geometry.geom_equals(given.to_crs(3857).geometry).all())
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(geomodel.errors.InvalidItemsError) as raised:
+            self.server.source.add(
+                given.assign(geometry=[*given.geometry[:-1], shapely.LineString([(0, 0), (numpy.inf, 1)])]), id="bad")
+        self.assertEqual([item["index"] for item in raised.exception.data["items"]], [299])
+        self.assertEqual([each["source"] for each in self.server.source.list()["sources"]], ["s"])
+
+    def test_cancelling_takes_back(self) -> None:
+        def stop(event: dict[str, Any]) -> None:
+            if event.get("percentage", 0) > 20:
+                raise KeyboardInterrupt
+
+        with mock.patch.object(_bulk, "_PART_BYTES", 5_000), self.assertRaises(KeyboardInterrupt):
+            self.server.options(progress=stop).overlay.add(self.some(2000), overlay="o")
+        self.assertFalse(self.server.edit.history()["isEditing"])
+        self.assertEqual(self.server.overlay.get(overlay="o")["graphicCount"], 0)
+
     def test_features_that_change_meanwhile_are_read_again(self) -> None:
         self.server.overlay.add(self.some(200), overlay="o")
         real, connection = _bulk.ids_of, self.server._async._connection
@@ -264,6 +299,48 @@ class RealFrameTests(unittest.TestCase):
     def test_what_is_no_frame(self) -> None:
         with self.assertRaisesRegex(EncodeError, "a GeoDataFrame or a GeoSeries is expected, not list"):
             self.server.overlay.add([1], overlay="o")
+
+
+@unittest.skipIf(geopandas is None, "no geopandas")
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class AsyncFrameTests(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self) -> None:
+        self.server = await geomodel.launch(SERVER)
+        self.addAsyncCleanup(self.server.close)
+        await self.server.map.create(id="m")
+        await self.server.view.create(id="v", map="m")
+        self.frame = frame({"n": range(500)}, [shapely.Point(n / 10, 0) for n in range(500)], crs=4326)
+
+    async def test_several_at_once(self) -> None:
+        with mock.patch.object(_bulk, "_PART_BYTES", 2_000), mock.patch.object(_bulk, "_PAGE", 90):
+            for name in "abc":
+                await self.server.overlay.create(id=name, view="v")
+            await asyncio.gather(*(self.server.overlay.add(self.frame, overlay=name) for name in "abc"),
+                                 self.server.source.add(self.frame, id="s"))
+            self.assertFalse((await self.server.edit.history())["isEditing"])
+            found = await asyncio.gather(*(geomodel.to_geodataframe(self.server, overlay=name) for name in "abc"))
+        for each in found:
+            self.assertEqual(each["n"].tolist(), list(range(500)))
+
+    async def test_a_cancel_takes_back(self) -> None:
+        await self.server.overlay.create(id="a", view="v")
+        events: list[Any] = []
+        with mock.patch.object(_bulk, "_PART_BYTES", 2_000):
+            call = asyncio.ensure_future(self.server.options(progress=events.append).overlay.add(self.frame, overlay="a"))
+            while len(events) < 3:
+                await asyncio.sleep(0)
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+        self.assertLess(events[-1].get("percentage", 100), 100)
+        self.assertEqual((await self.server.overlay.get(overlay="a"))["graphicCount"], 0)
+        self.assertFalse((await self.server.edit.history())["isEditing"])
+
+    async def test_what_the_server_does_not_know_is_said(self) -> None:
+        await self.server.overlay.create(id="a", view="v")
+        with self.assertRaises(geomodel.errors.GeoModelError) as raised:
+            await self.server.overlay.add(self.frame.set_crs("EPSG:5773", allow_override=True), overlay="a")
+        self.assertIn(raised.exception.kind, ("unknownSpatialReference", "transformFailed"))
 
 
 if __name__ == "__main__":

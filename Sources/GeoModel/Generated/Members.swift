@@ -96,8 +96,10 @@ extension Collection {
       }
     case .sources:
       switch property {
-      case .driver, .path, .status, .layers, .warnings:
+      case .driver, .path, .status, .warnings:
         [.returned]
+      case .layers:
+        [.returned, .observed, .modifies]
       default: []
       }
     case .views:

@@ -68,8 +68,8 @@ public struct Change: Sendable {
       case .created(let object), .closed(let object):
         object.collection.isSaved && !object.collection.kind.isUndoable && object.collection != .environments
       case .changed(let object, let property):
-        object.collection == .views && property != .overlays
-          && Collection.views.traits(of: property).contains(.modifies)
+        !object.collection.kind.isUndoable && property != .overlays
+          && object.collection.traits(of: property).contains(.modifies)
       // Steps of history cover graphics and values; the others are never saved.
       case .replaced, .member, .graphics, .clock, .history, .document: false
       }

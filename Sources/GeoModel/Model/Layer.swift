@@ -50,7 +50,7 @@ public struct LayerFeatures: Sendable {
   /// From the source at first; from the features once they are loaded.
   public internal(set) var schema: SourceLayer
   /// The origin of the features, kept because the source may be closed.
-  public let origin: SourceOrigin
+  public internal(set) var origin: SourceOrigin
   /// The format of the source.
   public let driver: String
   /// Whether geometries are left out.

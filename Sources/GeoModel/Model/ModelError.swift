@@ -36,6 +36,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case transform(TransformError)
   case unknownSourceLayer(name: String?, available: [String])
   case sourceClosed
+  /// Features are added only to sources that were opened with columns.
+  case notInColumns(SourceID)
   case notLoaded(String)
   /// The layer or overlay has no time definition.
   case noTime(String)

@@ -38,6 +38,34 @@ public enum SourceOrigin: Sendable {
   /// `reference` is an override by the client, for files without one.
   case file(path: String, driver: String?, xField: String?, yField: String?, reference: SpatialReference? = nil)
   case inline([UInt8], reference: SpatialReference? = nil)
+  case columns(ColumnData)
+}
+
+/// Features that a client sent in columns: all that there is of their source.
+public struct ColumnData: Sendable {
+  public private(set) var store: FeatureStore
+  public let reference: SpatialReference
+  /// The simple features type; nil for a table.
+  public private(set) var geometryType: String?
+
+  public init(fields: [Field], reference: SpatialReference) {
+    store = FeatureStore(fields: fields)
+    self.reference = reference
+  }
+
+  /// - Parameter type: the simple features type of the batch; nil without geometries.
+  @discardableResult
+  public mutating func append(_ batch: FeatureBatch, of type: String?) throws(StoreFailure) -> AddedFeatures {
+    let added = try store.append(batch)
+    geometryType = geometryType == nil || type == nil || geometryType == type ? geometryType ?? type : "Unknown"
+    return added
+  }
+
+  public var layer: SourceLayer {
+    SourceLayer(
+      name: "inline", geometryType: geometryType, featureCount: store.count, extent: store.extent, reference: reference,
+      fields: store.fields)
+  }
 }
 
 /// Whether a source's schema could be read.
@@ -54,8 +82,8 @@ public struct Source: Sendable {
   /// Its place in the order of creation, by which it differs from a later source of the same id.
   public let number: Int
   public let driver: String
-  public let origin: SourceOrigin
-  public let layers: [SourceLayer]
+  public internal(set) var origin: SourceOrigin
+  public internal(set) var layers: [SourceLayer]
   public var status = SourceStatus.open
   /// What was not read, or not as it stands in the file.
   public var warnings: [String] = []

@@ -53,6 +53,7 @@ extension SourceOrigin {
   var isGeoJSON: Bool {
     switch self {
     case .inline: return true
+    case .columns: return false
     case .file(let path, let driver, _, _, _):
       if let driver { return driver == "GeoJSON" }
       let name = path.lowercased()

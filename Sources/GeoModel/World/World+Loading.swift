@@ -23,8 +23,12 @@ extension World {
     case .loading: return .read(layer)
     case .failed(let failure) where !retry: throw .failed(failure)
     case .notLoaded, .failed:
-      guard sources[features.source]?.number == features.sourceNumber else { throw .sourceClosed }
-      setLoadStatus(.loading, of: id)
+      guard let source = sources[features.source], source.number == features.sourceNumber else { throw .sourceClosed }
+      changeKnown(id) { layer in
+        // It may have more features than when the layer was added.
+        if case .columns = source.origin { layer.features?.origin = source.origin }
+        layer.features?.loadStatus = .loading
+      }
       return .read(try layers.require(id))
     }
   }

@@ -1,5 +1,7 @@
 // Data sources: added when a task has read the schema, closed by a command.
 
+import Query
+
 extension World {
   @discardableResult
   public mutating func addSource(
@@ -11,6 +13,24 @@ extension World {
     let source = Source(
       id: id, number: number, driver: driver, origin: origin, layers: layers, status: status, warnings: warnings)
     return insert(source, at: number)
+  }
+
+  /// Adds features to a source in columns.
+  ///
+  /// - Parameter type: the simple features type of the batch; nil without geometries.
+  /// - Throws: `notInColumns` for other sources.
+  public mutating func addFeatures(
+    _ batch: FeatureBatch, of type: String?, to id: SourceID
+  ) throws(ModelError) -> AddedFeatures {
+    guard case .columns(var data) = try sources.require(id).origin else { throw .notInColumns(id) }
+    let added: AddedFeatures
+    do { added = try data.append(batch, of: type) } catch { throw ModelError(error) }
+    guard added.count > 0 else { return added }
+    try change(id) { (source) throws(ModelError) in
+      source.origin = .columns(data)
+      source.layers = [data.layer]
+    }
+    return added
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

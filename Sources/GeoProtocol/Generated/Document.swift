@@ -6,9 +6,9 @@ import JSON
 /// The model as a file: new, open, save, revert.
 ///
 /// A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources (by
-/// their paths, or inline GeoJSON), maps with their layers, scenes, views with their overlays and graphics, view
-/// models with their types, and the environment with its keys. It does not hold live state: location sources, load
-/// status, animations, subscriptions, bindings and links; nor derived values of view models, which are computed
+/// their paths, inline GeoJSON, or columns), maps with their layers, scenes, views with their overlays and graphics,
+/// view models with their types, and the environment with its keys. It does not hold live state: location sources,
+/// load status, animations, subscriptions, bindings and links; nor derived values of view models, which are computed
 /// again, nor those of the type `status`, which are reset. Opening it gives an equal model with the same ids; its
 /// layers are not loaded.
 ///
@@ -206,7 +206,7 @@ public enum DocumentProtocol {
     case geomodelDocument = "geomodel-document"
   }
 
-  /// Data that layers are made of: a file (`path`) or inline GeoJSON (`data`).
+  /// Data that layers are made of: a file (`path`), inline GeoJSON (`data`) or `columns`.
   public struct SavedSource: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var source: String
@@ -214,6 +214,10 @@ public enum DocumentProtocol {
     public var path: String?
     /// The GeoJSON object.
     public var data: JSONOpaque?
+    /// Features in columns.
+    public var columns: OverlayProtocol.FeatureColumns?
+    /// Of columns: the types of attributes, in order.
+    public var fields: [SourceProtocol.Field]?
     /// Only this driver, by GDAL's short name.
     public var driver: String?
     /// CSV: the column of eastings or longitudes.
@@ -226,12 +230,15 @@ public enum DocumentProtocol {
     public var layers: [SourceProtocol.SourceLayer]?
 
     public init(
-      source: String, path: String? = nil, data: JSONOpaque? = nil, driver: String? = nil, xField: String? = nil,
-      yField: String? = nil, spatialReference: String? = nil, layers: [SourceProtocol.SourceLayer]? = nil
+      source: String, path: String? = nil, data: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
+      fields: [SourceProtocol.Field]? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
+      spatialReference: String? = nil, layers: [SourceProtocol.SourceLayer]? = nil
     ) {
       self.source = source
       self.path = path
       self.data = data
+      self.columns = columns
+      self.fields = fields
       self.driver = driver
       self.xField = xField
       self.yField = yField
@@ -248,6 +255,12 @@ public enum DocumentProtocol {
         : nil
       let data = json["data"]
       self.data = try data.isPresent ? data.opaque("any value but null") : nil
+      let columns = json["columns"]
+      self.columns = try columns.isPresent ? OverlayProtocol.FeatureColumns(from: columns) : nil
+      let fields = json["fields"]
+      self.fields = try fields.isPresent
+        ? fields.array("array of at most 65536 elements", 0...65536, SourceProtocol.Field.init(from:))
+        : nil
       let driver = json["driver"]
       self.driver = try driver.isPresent
         ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
@@ -279,6 +292,14 @@ public enum DocumentProtocol {
       if let data {
         writer.key("data")
         data.encode(to: &writer)
+      }
+      if let columns {
+        writer.key("columns")
+        columns.encode(to: &writer)
+      }
+      if let fields {
+        writer.key("fields")
+        writer.array(fields) { $0.encode(to: &$1) }
       }
       if let driver {
         writer.key("driver")

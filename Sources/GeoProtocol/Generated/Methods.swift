@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e3975394b16e8ac4"
+  public static let hash = "6fdb9b02894c6c4a"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -466,7 +466,11 @@ public enum WireProtocol {
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
       errors: [.idExists, .openFailed, .readerFailed, .unknownSpatialReference, .libraryMissing, .unknownId,
-      .contentModified]
+      .contentModified, .invalidItems, .columnLengths]
+    ),
+    MethodInfo(
+      name: "source/addColumns", domain: "source", shape: .command, since: "0.2.0",
+      errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",
@@ -722,6 +726,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/scenes/*/backgroundColor", coalescing: .merge),
     StatePathInfo(path: "/scenes/*/baseSurface", coalescing: .merge),
     StatePathInfo(path: "/sources/*", coalescing: .every),
+    StatePathInfo(path: "/sources/*/layers", coalescing: .merge),
     StatePathInfo(path: "/views/*", coalescing: .every),
     StatePathInfo(path: "/views/*/map", coalescing: .latest),
     StatePathInfo(path: "/views/*/scene", coalescing: .latest),

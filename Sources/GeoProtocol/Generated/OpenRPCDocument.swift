@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e3975394b16e8ac4"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6fdb9b02894c6c4a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1188,7 +1188,10 @@ public enum OpenRPCDocument {
 {"name":"id","value":"world"}],"result":{"name":"result","value":{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"source/openInline","summary":"Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry.","description":"Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry. Its one layer is named `inline`, or as the collection's `name`.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"data","description":"The GeoJSON object.","required":true,"schema":{}},\#
+{"name":"source/openInline","summary":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.","description":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its one layer is named `inline`, or as the collection's `name`.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"data","description":"The GeoJSON object; this or `columns`.","required":false,"schema":{}},\#
+{"name":"columns","description":"The features in columns; `source/addColumns` adds more. Without `x` and `geometry` they are a table.","required":false,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
+{"name":"fields","description":"With columns: types of attributes, in order; others have those of their values. Values are not converted.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+"maxItems":65536}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of its coordinates; when absent that of a `crs` member (GeoJSON 2008), else EPSG:4326.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
@@ -1196,12 +1199,24 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
+{"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"data","value":{"type":"Point","coordinates":[2.35,48.86]}},\#
 {"name":"id","value":"here"}],"result":{"name":"result","value":{"source":"here","revision":1,"driver":"inline","status":{"type":"open"},\#
 "layers":[{"name":"inline","geometryType":"Point","featureCount":1,"spatialReference":"EPSG:4326","fields":[]}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"source/addColumns","summary":"Adds features to a source that was opened with columns, behind those that it has.","description":"Adds features to a source that was opened with columns, behind those that it has. Layers over it that are loaded keep the features that they have; others load all of them.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"columns","description":"The features, in the source's spatial reference.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SourceAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"firstId":{"$ref":"#/components/schemas/FeatureId","description":"The first minted id; absent when ids were given."},\#
+"count":{"type":"integer","minimum":0,"description":"Number of features added."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
+{"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}}],"examples":[{"name":"example","params":[{"name":"source","value":"here"},\#
+{"name":"columns","value":{"x":[13.4],"y":[52.52],"attributes":{"name":["Berlin"]}}}],"result":{"name":"result","value":{"revision":6,"firstId":1,"count":1}}}],"x-shape":"command","x-since":"0.2.0"},\#
 {"name":"source/get","summary":"One source.","description":"One source.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"source","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"source","value":"world"}],"result":{"name":"result","value":{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
@@ -1810,9 +1825,12 @@ public enum OpenRPCDocument {
 "attributes":{"name":"Paris"}}]}]}]}],"x-since":"0.1.0","x-domain":"document"},\#
 "DocumentFormat":{"title":"DocumentFormat","description":"The format of the file.","type":"string","enum":["geomodel-document"],"x-enum-descriptions":{"geomodel-document":"A document of this server's."},\#
 "examples":["geomodel-document"],"x-since":"0.1.0","x-domain":"document"},\#
-"SavedSource":{"title":"SavedSource","description":"Data that layers are made of: a file (`path`) or inline GeoJSON (`data`).","type":"object","required":["source"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
+"SavedSource":{"title":"SavedSource","description":"Data that layers are made of: a file (`path`), inline GeoJSON (`data`) or `columns`.","type":"object","required":["source"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "path":{"type":"string","minLength":1,"description":"The file, relative to the document's folder; absolute and `file://` paths are accepted too."},\#
 "data":{"description":"The GeoJSON object."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"Features in columns."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+"maxItems":65536,"description":"Of columns: the types of attributes, in order."},\#
 "driver":{"type":"string","maxLength":32,"description":"Only this driver, by GDAL's short name."},\#
 "xField":{"type":"string","maxLength":256,"description":"CSV: the column of eastings or longitudes."},\#
 "yField":{"type":"string","maxLength":256,"description":"CSV: the column of northings or latitudes."},\#
@@ -2257,7 +2275,7 @@ public enum OpenRPCDocument {
 "path":{"type":"string","description":"The file, absolute."},\#
 "status":{"$ref":"#/components/schemas/SourceStatus","description":"Whether it could be opened."},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
-"description":"Its layers."},\#
+"description":"Its layers; `source/addColumns` changes that of a source in columns.","x-coalescing":"merge"},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
 "description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without any, at most 20."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
@@ -3086,6 +3104,8 @@ public enum OpenRPCDocument {
 "coalescing":"merge"},\#
 {"path":"/sources/*","description":"An open source.","schema":{"$ref":"#/components/schemas/Source"},\#
 "coalescing":"every"},\#
+{"path":"/sources/*/layers","description":"Its layers; `source/addColumns` changes that of a source in columns.","schema":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"}},\#
+"coalescing":"merge"},\#
 {"path":"/views/*","description":"A view.","schema":{"$ref":"#/components/schemas/View"},\#
 "coalescing":"every"},\#
 {"path":"/views/*/map","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","schema":{"$ref":"#/components/schemas/ObjectId"},\#

@@ -141,7 +141,11 @@ package enum ParamMembers {
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
     "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
-    "source/openInline": params(["data", "id", "spatialReference", "ifExists"]),
+    "source/openInline": params([
+      "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",
+      "spatialReference", "ifExists"
+    ]),
+    "source/addColumns": params(["source", .init("columns", .named { featureColumns })]),
     "source/get": params(["source"]),
     "source/list": params([]),
     "source/close": params(["source"]),
@@ -222,7 +226,11 @@ package enum ParamMembers {
     .init("symbol", .named { symbol }), "clear"
   ])
 
+  static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
+
   static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
+
+  static let field: ParamShape = .object(["name", "type"])
 
   static let outline: ParamShape = .object(["style", "color", "width"])
 

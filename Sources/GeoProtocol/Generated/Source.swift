@@ -3,7 +3,7 @@
 
 import JSON
 
-/// Data that layers are made of: a file that GDAL/OGR reads, or inline GeoJSON.
+/// Data that layers are made of: a file that GDAL/OGR reads, or features in a request: GeoJSON, or columns.
 ///
 /// Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
 /// `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile, CSV, GPX,
@@ -219,14 +219,18 @@ public enum SourceProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry. Its one layer is named `inline`,
-  /// or as the collection's `name`.
+  /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its one
+  /// layer is named `inline`, or as the collection's `name`.
   public enum OpenInline {
     public static let name: StaticString = "source/openInline"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The GeoJSON object.
-      public var data: JSONOpaque
+      /// The GeoJSON object; this or `columns`.
+      public var data: JSONOpaque?
+      /// The features in columns; `source/addColumns` adds more. Without `x` and `geometry` they are a table.
+      public var columns: OverlayProtocol.FeatureColumns?
+      /// With columns: types of attributes, in order; others have those of their values. Values are not converted.
+      public var fields: [SourceProtocol.Field]?
       /// The new object's id; minted when absent.
       public var id: String?
       /// The spatial reference of its coordinates; when absent that of a `crs` member (GeoJSON 2008), else EPSG:4326.
@@ -235,10 +239,13 @@ public enum SourceProtocol {
       public var ifExists: SessionProtocol.IfExists
 
       public init(
-        data: JSONOpaque, id: String? = nil, spatialReference: String? = nil,
+        data: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
+        fields: [SourceProtocol.Field]? = nil, id: String? = nil, spatialReference: String? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.data = data
+        self.columns = columns
+        self.fields = fields
         self.id = id
         self.spatialReference = spatialReference
         self.ifExists = ifExists
@@ -246,7 +253,14 @@ public enum SourceProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.data = try json["data"].opaque("any value but null")
+        let data = json["data"]
+        self.data = try data.isPresent ? data.opaque("any value but null") : nil
+        let columns = json["columns"]
+        self.columns = try columns.isPresent ? OverlayProtocol.FeatureColumns(from: columns) : nil
+        let fields = json["fields"]
+        self.fields = try fields.isPresent
+          ? fields.array("array of at most 65536 elements", 0...65536, SourceProtocol.Field.init(from:))
+          : nil
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
         let spatialReference = json["spatialReference"]
@@ -259,6 +273,61 @@ public enum SourceProtocol {
     }
 
     public typealias Result = JSONOpaque
+  }
+
+  /// Adds features to a source that was opened with columns, behind those that it has. Layers over it that are loaded
+  /// keep the features that they have; others load all of them.
+  public enum AddColumns {
+    public static let name: StaticString = "source/addColumns"
+    public static let params = [
+      "source", "columns"
+    ]
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The source.
+      public var source: String
+      /// The features, in the source's spatial reference.
+      public var columns: OverlayProtocol.FeatureColumns
+
+      public init(source: String, columns: OverlayProtocol.FeatureColumns) {
+        self.source = source
+        self.columns = columns
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.source = try SessionProtocol.readObjectId(json["source"])
+        self.columns = try OverlayProtocol.FeatureColumns(from: json["columns"])
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// The first minted id; absent when ids were given.
+      public var firstId: Int?
+      /// Number of features added.
+      public var count: Int
+
+      public init(revision: Int, firstId: Int? = nil, count: Int) {
+        self.revision = revision
+        self.firstId = firstId
+        self.count = count
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        if let firstId {
+          writer.key("firstId")
+          writer.value(firstId)
+        }
+        writer.key("count")
+        writer.value(count)
+        writer.endObject()
+      }
+    }
   }
 
   /// One source.

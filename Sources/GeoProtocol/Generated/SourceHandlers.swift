@@ -7,6 +7,7 @@ import JSON
 public protocol SourceHandlers: MethodHandlers {
   typealias Open = SourceProtocol.Open
   typealias OpenInline = SourceProtocol.OpenInline
+  typealias AddColumns = SourceProtocol.AddColumns
   typealias Get = SourceProtocol.Get
   typealias List = SourceProtocol.List
   typealias Close = SourceProtocol.Close
@@ -15,10 +16,13 @@ public protocol SourceHandlers: MethodHandlers {
   /// progress.
   static func `open`(_ params: Open.Params, in world: inout Types.World) throws -> TaskPlan<Types, Open.Result>
 
-  /// Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry.
+  /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.
   static func openInline(
     _ params: OpenInline.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, OpenInline.Result>
+
+  /// Adds features to a source that was opened with columns, behind those that it has.
+  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> AddColumns.Result
 
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -35,6 +39,7 @@ extension SourceHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.task("source/open", `open`)
     host.task("source/openInline", openInline)
+    host.command("source/addColumns", addColumns)
     host.query("source/get", get)
     host.query("source/list", list)
     host.command("source/close", close)

@@ -20,6 +20,7 @@ enum FeatureLoading {
   static func source(_ origin: SourceOrigin) -> (FeatureSource, OpenOptions) {
     switch origin {
     case .inline(let bytes, _): (.geoJSON(bytes), OpenOptions())
+    case .columns: (.geoJSON([]), OpenOptions())
     case .file(let path, let driver, let xField, let yField, _):
       (
         .file(path),
@@ -44,6 +45,9 @@ enum FeatureLoading {
   static func store(
     of layer: LayerFeatures, _ worker: Worker
   ) throws -> (store: FeatureStore, schema: SourceLayer) {
+    if case .columns(let data) = layer.origin {
+      return (try ColumnSources.store(data, isTable: layer.isTable, worker), data.layer)
+    }
     let (source, options) = source(layer.origin)
     var schema = layer.schema
     var store = FeatureStore()

@@ -10,6 +10,9 @@ extension FeatureService {
   /// The text size at which columns end: a client that reads a part of this size has it while the next one is made.
   private static let partBytes = 16 << 20
 
+  /// The text size after which a large feature is followed by a checkpoint.
+  private static let checkBytes = 1 << 18
+
   /// Sets the columns of a page, up to the feature that fills a part.
   ///
   /// - Returns: the number of rows that were read for them.
@@ -20,8 +23,13 @@ extension FeatureService {
     let schema = features.store.schema
     var writer = FeatureColumnsWriter(schema, selection)
     var count = page.count
+    var checked = 0
     for (index, row) in page.enumerated() {
-      try share.checkpoint(index, of: page.count)
+      // Each costs as much as a point.
+      if index.isMultiple(of: 64) || writer.byteCount > checked + checkBytes {
+        try share.checkpoint(index, of: page.count)
+        checked = writer.byteCount
+      }
       guard let feature = features.store[row] else { continue }
       writer.append(feature, geometries?[index] ?? .own)
       guard writer.byteCount > partBytes else { continue }

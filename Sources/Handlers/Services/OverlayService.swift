@@ -106,7 +106,7 @@ package enum OverlayService: OverlayHandlers {
     let reference = try world.overlays.require(id).reference
     let columns = OverlayProtocol.FeatureColumns(
       x: params.x, y: params.y, z: params.z, geometry: params.geometry, ids: params.ids, attributes: params.attributes)
-    guard var geometry = try ColumnReader.geometry(columns, at: "/params") else {
+    guard var geometry = try ColumnReader.geometry(columns) else {
       throw ModelError.oneOf(["geometry", "x"])
     }
     if let given = try world.canonical(params.spatialReference), given != reference {

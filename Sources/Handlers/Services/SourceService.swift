@@ -44,7 +44,15 @@ package enum SourceService: SourceHandlers {
     }
     let id = params.id.map { SourceID($0) }
     try world.checkFree(id, params.ifExists)
-    guard let value = params.data.value, value.kind == .object else {
+    let reference = try world.canonical(params.spatialReference)
+    if let columns = params.columns {
+      guard params.data == nil else { throw ModelError.oneOf(["data", "columns"]) }
+      let fields = (params.fields ?? []).map(Wire.field)
+      return plan(id: id, params.ifExists) { _ in
+        .columns(try ColumnSources.data(columns, fields: fields, in: reference, at: "/columns"))
+      }
+    }
+    guard let value = params.data?.value, value.kind == .object else {
       throw RPCError(
         .invalidParams, "Expected a GeoJSON object at /params/data.", path: "/params/data", expected: "a GeoJSON object"
       )
@@ -54,7 +62,6 @@ package enum SourceService: SourceHandlers {
         .invalidParams, "The data at /params/data nest too deep.", path: "/params/data",
         expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
-    let reference = try world.canonical(params.spatialReference)
     let bytes = Array(value.jsonText.utf8)
     return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
   }
@@ -79,6 +86,7 @@ package enum SourceService: SourceHandlers {
   package static func schema(
     of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> (driver: String, layers: [SourceLayer], warnings: [String]) {
+    if case .columns(let data) = origin { return ("inline", [data.layer], []) }
     let (source, options) = FeatureLoading.source(origin)
     let description: SourceDescription
     var isInline = false
@@ -114,6 +122,7 @@ package enum SourceService: SourceHandlers {
       switch origin {
       // The request takes precedence over the obsolete `crs` member of GeoJSON.
       case .inline(_, let given): given ?? layer.spatialReference
+      case .columns(let data): data.reference
       case .file(_, _, _, _, let given): layer.spatialReference ?? given
       }
     return SourceLayer(
@@ -127,6 +136,13 @@ package enum SourceService: SourceHandlers {
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
+  }
+
+  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> AddColumns.Result {
+    _ = try world.sources.require(ID(params.source))
+    let (batch, type) = try ColumnSources.batch(params.columns, at: "/columns")
+    let added = try world.addFeatures(batch, of: type, to: ID(params.source))
+    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
   }
 
   package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {

@@ -179,6 +179,10 @@ extension RPCError {
         .invalidItems, "\(count) of the items \(count == 1 ? "is" : "are") invalid\(reason); nothing was changed."
       )
       .with("items", items.map(ErrorsProtocol.ItemFailure.init)).with("count", count)
+    case .notInColumns(let id):
+      self.init(
+        .invalidParams, "The source \"\(id.rawValue)\" was not opened with columns.", path: "\(prefix)/source",
+        expected: "a source that was opened with columns")
     case .columnLengths(let expected, let found, let column):
       self.init(
         .columnLengths, "Column \"\(column)\" has \(found) values.", path: column.isEmpty ? nil : "\(prefix)/\(column)",

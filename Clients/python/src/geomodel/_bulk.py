@@ -6,10 +6,11 @@ import asyncio
 import re
 from collections import deque
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, TypedDict
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Mapping, TypedDict
 
 from ._features import Features, ids_of
 from ._frames import Frame, Part, as_frame, needed
+from ._generated import types
 from ._values import column
 from ._wire import encoding
 from .errors import ContentModifiedError, EditInProgressError, EncodeError, GeoModelError
@@ -55,92 +56,123 @@ class _Progress:
 
 
 async def add(client: Client, overlay: str, data: Any, keep_ids: bool) -> Added:
-    """Adds the rows of a frame, all or none; see `OverlayMethods.add`."""
+    """Adds the rows of a frame to an overlay, all or none; see `OverlayMethods.add`."""
     numpy = needed("numpy")
-    with encoding("overlay.add"):
-        frame = as_frame(data, "data")
-        if frame is None:
-            raise EncodeError(f"data: a GeoDataFrame or a GeoSeries is expected, not {type(data).__name__}")
-        frame.warn(f"the overlay {overlay!r}")
-        ids = None if frame.ids is None or not keep_ids else frame.ids
-        frame = Frame(frame.kind, frame.reference, frame.shapes, ids, frame.attributes)
-        parts = list(frame.parts(_PART_BYTES))
+    frame, parts = _prepared("overlay.add", data, f"the overlay {overlay!r}", keep_ids)
     progress = _Progress(client, "overlay.add", len(frame))
     added: list[Any] = []
     result: Added = {"revision": 0, "count": 0, "ids": numpy.arange(0)}
 
-    async def finish(part: Part, answer: Mapping[str, Any]) -> None:
-        named = None if ids is None else ids[part.first : part.first + part.count]
+    def finish(part: Part, answer: Mapping[str, Any]) -> None:
         minted = answer.get("firstId", 0)
-        added.append(numpy.arange(minted, minted + part.count) if named is None else numpy.asarray(named))
+        rows = slice(part.first, part.first + part.count)
+        added.append(numpy.arange(minted, minted + part.count) if frame.ids is None else numpy.asarray(frame.ids[rows]))
         result["revision"] = answer["revision"]
         result["count"] += answer["count"]
         progress.add(part.count)
 
-    base: dict[str, Any] = {"overlay": overlay}
-    if frame.reference is not None:
-        base["spatialReference"] = frame.reference
-    later = client._with(progress=None, if_revision=None)
+    def message(part: Part) -> dict[str, Any]:
+        reference = {} if frame.reference is None else {"spatialReference": frame.reference}
+        return {"overlay": overlay, **reference, **part.columns}
+
+    first, later = client._with(progress=None), client._with(progress=None, if_revision=None)
     async with _one_step(later, f"Add {len(frame):,} graphics", len(parts) > 1):
         try:
-            await _send(client._with(progress=None), later, "overlay/addColumns", base, parts, finish)
+            finish(parts[0], await _call(first, "overlay/addColumns", message(parts[0]), parts[0]))
+            await _send(later, "overlay/addColumns", message, parts[1:], finish)
         except BaseException:
             if added:
                 taken = column(numpy.concatenate(added), "ids")
                 await asyncio.shield(later.call("overlay/removeGraphics", {"overlay": overlay, "ids": taken}))
             raise
     progress.end()
-    if added:
-        result["ids"] = numpy.concatenate(added)
+    result["ids"] = numpy.concatenate(added)
     return result
 
 
+async def open_frame(client: Client, id: str | None, data: Any, keep_ids: bool) -> types.Source:
+    """Opens a source over the rows of a frame, all or none; see `SourceMethods.add`."""
+    frame, parts = _prepared("source.add", data, "degrees (EPSG:4326)", keep_ids)
+    progress = _Progress(client, "source.add", len(frame))
+    later = client._with(progress=None, if_revision=None, scope=None, key=None, task=None)
+    params = {"id": id, "columns": parts[0].columns, "fields": frame.fields(), "spatialReference": frame.reference}
+    given = {name: value for name, value in params.items() if value is not None}
+    opened: types.Source = await _call(client._with(progress=None), "source/openInline", given, parts[0])
+    progress.add(parts[0].count)
+    source = opened["source"]
+    if len(parts) > 1:
+        try:
+            await _send(
+                later, "source/addColumns", lambda part: {"source": source, "columns": part.columns}, parts[1:],
+                lambda part, _: progress.add(part.count),
+            )
+        except BaseException:
+            await asyncio.shield(later.call("source/close", {"source": source}))
+            raise
+        opened = await later.call("source/get", {"source": source})
+    progress.end()
+    return opened
+
+
+def _prepared(what: str, data: Any, container: str, keep_ids: bool) -> tuple[Frame, list[Part]]:
+    with encoding(what):
+        frame = as_frame(data, "data")
+        if frame is None:
+            raise EncodeError(f"data: a GeoDataFrame or a GeoSeries is expected, not {type(data).__name__}")
+        frame.warn(container)
+        frame = frame if keep_ids else frame.without_ids()
+        return frame, list(frame.parts(_PART_BYTES))
+
+
 async def _send(
-    first: Client, later: Client, method: str, base: Mapping[str, Any], parts: list[Part], finish: Any
+    client: Client,
+    method: str,
+    message: Callable[[Part], dict[str, Any]],
+    parts: list[Part],
+    finish: Callable[[Part, Mapping[str, Any]], None],
 ) -> None:
-    """Sends parts in order; each next one is made and sent while the server works on the one before."""
+    """Sends parts in order; each next one is made and sent while the server works on the one before.
+
+    Returns or raises when all that were sent are answered: what the server has done has to be known, to be taken back.
+    """
     waiting: deque[tuple[Part, asyncio.Task[Any]]] = deque()
     failure: BaseException | None = None
-    for number, part in enumerate(parts):
-        # What is wrong is mostly wrong with the first part: nothing follows before it is answered.
-        client = first if number == 0 else later
-        waiting.append((part, asyncio.ensure_future(client.call(method, {**base, **part.columns}))))
-        await asyncio.sleep(0)
-        try:
-            while len(waiting) > (0 if number == 0 or number == len(parts) - 1 else 1):
-                await finish(*await _answer(waiting))
-        except BaseException as error:
-            failure = error
+
+    async def settle(until: int) -> None:
+        nonlocal failure
+        while len(waiting) > until:
+            part, task = waiting[0]
+            try:
+                # A cancel ends this waiting, and not the request.
+                await asyncio.wait({task})
+                waiting.popleft()
+                finish(part, task.result())
+            except BaseException as error:
+                failure = failure or error
+
+    for part in parts:
+        if failure is not None:
             break
-    while waiting:
-        # What the server has done with parts that were sent has to be known, so that it can be taken back.
+        waiting.append((part, asyncio.ensure_future(_call(client, method, message(part), part))))
         try:
-            await finish(*await _answer(waiting))
-        except BaseException as error:
-            failure = failure or error
+            # It is sent before the next one is made.
+            await asyncio.sleep(0)
+        except asyncio.CancelledError as error:
+            failure = error
+        await settle(1)
+    await settle(0)
     if failure is not None:
         raise failure
 
 
-async def _answer(waiting: deque[tuple[Part, asyncio.Task[Any]]]) -> tuple[Part, Any]:
-    """The oldest part with its answer. An error names the rows of the frame."""
-    part, task = waiting[0]
+async def _call(client: Client, method: str, params: dict[str, Any], part: Part) -> Any:
+    """An answer; an error names the rows of the frame."""
     try:
-        answer = await asyncio.shield(task)
+        return await client.call(method, params)
     except GeoModelError as error:
-        waiting.popleft()
         for item in error.data.get("items", ()):
             item["index"] += part.first
         raise
-    except asyncio.CancelledError:
-        if task.done():
-            waiting.popleft()
-        raise
-    except BaseException:
-        waiting.popleft()
-        raise
-    waiting.popleft()
-    return part, answer
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from ._framing import Framing
 from ._generated import __version__, types
 from ._generated.methods_async import Domains
 from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
+from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
 from ._limits import Limits
 from ._options import CallOptions
 from ._streams import Stream
@@ -45,6 +46,25 @@ class OverlayMethods(GeneratedOverlayMethods):
         return await _bulk.add(self._client, overlay, data, keep_ids)
 
 
+class SourceMethods(GeneratedSourceMethods):
+    """Methods of sources, and `add`, which makes as many calls as a frame needs."""
+
+    _client: Client
+
+    async def add(self, data: Any, *, id: str | None = None, keep_ids: bool = True) -> types.Source:
+        """Opens a source over the rows of a GeoDataFrame, or a GeoSeries: all of them or none.
+
+        Its one layer, `inline`, has the frame's `crs`, without which a warning says that degrees are assumed. A frame is sent in
+        parts of a few MiB, with progress (`options`).
+
+        Args:
+            data: The frame.
+            id: The new object's id; minted when absent.
+            keep_ids: As of `overlay.add`.
+        """
+        return await _bulk.open_frame(self._client, id, data, keep_ids)
+
+
 class Client(Domains):
     """Calls to one server. `options` makes another one of these whose calls carry more."""
 
@@ -55,6 +75,10 @@ class Client(Domains):
     @cached_property
     def overlay(self) -> OverlayMethods:
         return OverlayMethods(self)
+
+    @cached_property
+    def source(self) -> SourceMethods:
+        return SourceMethods(self)
 
     def _with(self, **changes: Any) -> Client:
         return Client(self._connection, dataclasses.replace(self._options, **changes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import importlib
 import json
 import sys
@@ -51,6 +52,8 @@ class Frame:
     ids: Any
     # As `Column`, of whole frames.
     attributes: dict[str, Any]
+    # Types of attributes that the values do not show, as of times.
+    types: dict[str, str]
 
     def __len__(self) -> int:
         return len(self.shapes)
@@ -62,6 +65,13 @@ class Frame:
                 f"the {self.kind} has no crs: its coordinates are assumed to be in the spatial reference of {container}",
                 stacklevel=2,
             )
+
+    def fields(self) -> list[dict[str, str]]:
+        """The fields of a layer, in order, as far as the frame knows their types."""
+        return [{"name": name, "type": kind} for name, kind in self.types.items() if kind]
+
+    def without_ids(self) -> Frame:
+        return dataclasses.replace(self, ids=None)
 
     def graphics(self, container: str) -> list[dict[str, Any]]:
         """A graphic for each row, where there are few."""
@@ -125,6 +135,7 @@ def as_frame(values: Any, place: str, *, ranges: bool = False) -> Frame | None:
         return None
     kind = type(values).__name__
     attributes: dict[str, Any] = {}
+    types: dict[str, str] = {}
     if isinstance(values, geopandas.GeoDataFrame):
         if values.active_geometry_name is None:
             raise EncodeError(f"{place}: the GeoDataFrame has no active geometry: `set_geometry` sets it")
@@ -134,13 +145,14 @@ def as_frame(values: Any, place: str, *, ranges: bool = False) -> Frame | None:
             if str(name) in attributes:
                 raise EncodeError(f"{place}: two columns are named {str(name)!r}")
             attributes[str(name)] = column(values.iloc[:, number], f"{place}/{name}")
+            types[str(name)] = _field_type(values.dtypes.iloc[number])
         series = values.geometry
     else:
         series = values
     ids = _ids(values.index, ranges)
     if ids is None and not _counts(values.index):
         _add_index(values.index, attributes, place)
-    return Frame(kind, _reference(series.crs), series.to_numpy(), ids, attributes)
+    return Frame(kind, _reference(series.crs), series.to_numpy(), ids, attributes, types)
 
 
 def geometry_column(values: Any, place: str) -> Any:
@@ -201,6 +213,12 @@ def _reference(crs: Any) -> str | None:
         return None
     authority = crs.to_authority(min_confidence=100)
     return ":".join(authority) if authority else str(crs.to_wkt())
+
+
+def _field_type(dtype: Any) -> str:
+    """The type of a field that a column of pandas is; empty where its values say so."""
+    kind = getattr(dtype, "kind", "O")
+    return {"M": "dateTime", "i": "integer", "u": "integer", "f": "double", "b": "boolean"}.get(kind, "")
 
 
 def _counts(index: Any) -> bool:

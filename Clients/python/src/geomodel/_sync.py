@@ -20,6 +20,7 @@ from ._framing import Framing
 from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
+from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
@@ -35,6 +36,10 @@ class _Portal:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="geomodel", daemon=True)
         self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
         if threading.current_thread() is self._thread:
@@ -172,6 +177,16 @@ class SyncOverlayMethods(GeneratedOverlayMethods):
         return self._client._run(lambda client: client.overlay.add(data, overlay=overlay, keep_ids=keep_ids))
 
 
+class SyncSourceMethods(GeneratedSourceMethods):
+    """Methods of sources, and `add`, which makes as many calls as a frame needs."""
+
+    _client: SyncClient
+
+    def add(self, data: Any, *, id: str | None = None, keep_ids: bool = True) -> types.Source:
+        """Opens a source over the rows of a GeoDataFrame, or a GeoSeries; see `Client.source.add`."""
+        return self._client._run(lambda client: client.source.add(data, id=id, keep_ids=keep_ids))
+
+
 class SyncClient(Domains):
     """Calls that block; see `Client`."""
 
@@ -183,6 +198,10 @@ class SyncClient(Domains):
     @cached_property
     def overlay(self) -> SyncOverlayMethods:
         return SyncOverlayMethods(self)
+
+    @cached_property
+    def source(self) -> SyncSourceMethods:
+        return SyncSourceMethods(self)
 
     def options(
         self,
@@ -215,18 +234,35 @@ class SyncClient(Domains):
         return self._run(lambda client: client.call(method, params))
 
     def _run(self, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-        """What an action of the asynchronous client comes to, with its progress on this thread."""
-        if self._progress is None:
-            return self._portal.run(action(self._async))
+        """What an action of the asynchronous client comes to, with its progress on this thread.
+
+        An action that is interrupted has ended, and taken back what it has to, when this raises.
+        """
         events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        future = self._portal.submit(action(self._async.options(progress=events.put)))
-        future.add_done_callback(lambda _: events.put(None))
+        client = self._async if self._progress is None else self._async.options(progress=events.put)
+        started, ended = threading.Event(), threading.Event()
+
+        async def run() -> T:
+            started.set()
+            try:
+                return await action(client)
+            finally:
+                ended.set()
+
+        future = self._portal.submit(run())
         try:
-            while (event := events.get()) is not None:
-                self._progress(event)
+            if self._progress is not None:
+                future.add_done_callback(lambda _: events.put(None))
+                while (event := events.get()) is not None:
+                    self._progress(event)
             return future.result()
         except BaseException:
-            future.cancel()
+            if future.cancel():
+                with contextlib.suppress(ClosedError):
+                    # Behind this it has begun, or never will.
+                    self._portal.run(_do(lambda: None))
+                    while started.is_set() and self._portal.is_alive and not ended.wait(0.1):
+                        pass
             raise
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:

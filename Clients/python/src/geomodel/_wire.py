@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping
 
 from ._frames import as_frame, geometry_column
 from ._limits import Limits, find_fault
@@ -22,6 +22,8 @@ COLUMN_MAPS: dict[str, tuple[str, ...]] = {
     "overlay/addColumns": ("attributes",),
     "overlay/updateColumns": ("attributes",),
 }
+# Which params are features in columns.
+COLUMN_SETS: dict[str, str] = {"source/openInline": "columns", "source/addColumns": "columns"}
 # Which params are graphics.
 _GRAPHICS = frozenset(("overlay/addGraphics", "overlay/replaceGraphics"))
 _GEOMETRY_TYPES = frozenset(
@@ -72,18 +74,28 @@ def encoding(what: str) -> Iterator[None]:
 
 def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The params with columns packed and graphics made of whatever has a `__geo_interface__`."""
-    out = dict(params)
-    for name in COLUMNS.get(method, ()):
-        if out.get(name) is not None:
-            out[name] = column(out[name], f"/params/{name}", takes_gaps=False)
-    for name in COLUMN_MAPS.get(method, ()):
-        if out.get(name) is not None:
-            columns = dict(out[name])
-            out[name] = {str(key): column(values, f"/params/{name}/{key}") for key, values in columns.items()}
+    out = _packed(params, COLUMNS.get(method, ()), COLUMN_MAPS.get(method, ()), "/params")
     if method == "overlay/addColumns" and out.get("geometry") is not None:
         out["geometry"] = geometry_column(out["geometry"], "/params/geometry")
+    name = COLUMN_SETS.get(method)
+    if name is not None and isinstance(out.get(name), Mapping):
+        out[name] = _packed(out[name], COLUMNS["overlay/addColumns"], ("attributes",), f"/params/{name}")
+        if out[name].get("geometry") is not None:
+            out[name]["geometry"] = geometry_column(out[name]["geometry"], f"/params/{name}/geometry")
     if method in _GRAPHICS and out.get("graphics") is not None:
         out["graphics"] = graphics(out["graphics"], replaces=method == "overlay/replaceGraphics")
+    return out
+
+
+def _packed(params: Mapping[str, Any], columns: Iterable[str], maps: Iterable[str], place: str) -> dict[str, Any]:
+    """Params with these as columns."""
+    out = dict(params)
+    for name in columns:
+        if out.get(name) is not None:
+            out[name] = column(out[name], f"{place}/{name}", takes_gaps=False)
+    for name in maps:
+        if out.get(name) is not None:
+            out[name] = {str(key): column(values, f"{place}/{name}/{key}") for key, values in dict(out[name]).items()}
     return out
 
 

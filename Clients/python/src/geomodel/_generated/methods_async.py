@@ -701,11 +701,11 @@ class DocumentMethods(AsyncCaller):
     """The model as a file: new, open, save, revert.
 
     A document is one readable JSON file; `Protocol/document.schema.json` is its JSON Schema. It holds sources
-    (by their paths, or inline GeoJSON), maps with their layers, scenes, views with their overlays and
-    graphics, view models with their types, and the environment with its keys. It does not hold live state:
-    location sources, load status, animations, subscriptions, bindings and links; nor derived values of view
-    models, which are computed again, nor those of the type `status`, which are reset. Opening it gives an
-    equal model with the same ids; its layers are not loaded.
+    (by their paths, inline GeoJSON, or columns), maps with their layers, scenes, views with their overlays
+    and graphics, view models with their types, and the environment with its keys. It does not hold live
+    state: location sources, load status, animations, subscriptions, bindings and links; nor derived values of
+    view models, which are computed again, nor those of the type `status`, which are reset. Opening it gives
+    an equal model with the same ids; its layers are not loaded.
 
     Paths of data are relative to the document's folder, symbolic links resolved, so that a folder can be
     moved as a whole. `--allow-dir` applies to the document and its data. A source whose file cannot be opened
@@ -4312,7 +4312,8 @@ class SceneMethods(AsyncCaller):
 
 
 class SourceMethods(AsyncCaller):
-    """Data that layers are made of: a file that GDAL/OGR reads, or inline GeoJSON.
+    """Data that layers are made of: a file that GDAL/OGR reads, or features in a request: GeoJSON, or
+    columns.
 
     Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
     `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile,
@@ -4385,17 +4386,23 @@ class SourceMethods(AsyncCaller):
     async def open_inline(
         self,
         *,
-        data: Any,
+        data: Any | None = None,
+        columns: t.FeatureColumns | None = None,
+        fields: Sequence[t.Field] | None = None,
         id: t.ObjectId | None = None,
         spatial_reference: t.SpatialReference | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens the GeoJSON in the request: a FeatureCollection, a Feature or a geometry. Its one layer is
-        named `inline`, or as the collection's `name`.
+        """Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or
+        columns. Its one layer is named `inline`, or as the collection's `name`.
 
         Args:
-            data: The GeoJSON object.
+            data: The GeoJSON object; this or `columns`.
+            columns: The features in columns; `source/addColumns` adds more. Without `x` and `geometry`
+                they are a table.
+            fields: With columns: types of attributes, in order; others have those of their values. Values
+                are not converted. (at most 65536 elements)
             id: The new object's id; minted when absent.
             spatial_reference: The spatial reference of its coordinates; when absent that of a `crs`
                 member (GeoJSON 2008), else EPSG:4326.
@@ -4408,6 +4415,8 @@ class SourceMethods(AsyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -4422,9 +4431,55 @@ class SourceMethods(AsyncCaller):
             _given(
                 {
                     "data": data,
+                    "columns": columns,
+                    "fields": fields,
                     "id": id,
                     "spatialReference": spatial_reference,
                     "ifExists": if_exists,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def add_columns(
+        self,
+        *,
+        source: t.ObjectId,
+        columns: t.FeatureColumns,
+        meta: t.Meta | None = None,
+    ) -> t.SourceAddColumnsResult:
+        """Adds features to a source that was opened with columns, behind those that it has. Layers over it
+        that are loaded keep the features that they have; others load all of them.
+
+        Args:
+            source: The source.
+            columns: The features, in the source's spatial reference.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            firstId: The first minted id; absent when ids were given.
+            count: Number of features added. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            ColumnLengthsError: Columns of one request differ in length.
+
+        Example:
+            await server.source.add_columns(
+                source="here",
+                columns={"x": [13.4], "y": [52.52], "attributes": {"name": ["Berlin"]}},
+            )
+        """
+        result: t.SourceAddColumnsResult = await self._call(
+            "source/addColumns",
+            _given(
+                {
+                    "source": source,
+                    "columns": columns,
                     "meta": meta,
                 }
             ),

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "e3975394b16e8ac4"
+PROTOCOL_HASH = "6fdb9b02894c6c4a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -794,7 +794,7 @@ DocumentFormat = Literal["geomodel-document"]
 
 
 class SavedSource(TypedDict):
-    """Data that layers are made of: a file (`path`) or inline GeoJSON (`data`)."""
+    """Data that layers are made of: a file (`path`), inline GeoJSON (`data`) or `columns`."""
 
     source: ObjectId
     """Its id."""
@@ -804,6 +804,10 @@ class SavedSource(TypedDict):
     """
     data: NotRequired[Any]
     """The GeoJSON object."""
+    columns: NotRequired[FeatureColumns]
+    """Features in columns."""
+    fields: NotRequired[list[Field]]
+    """Of columns: the types of attributes, in order. (at most 65536 elements)"""
     driver: NotRequired[str]
     """Only this driver, by GDAL's short name. (at most 32 characters)"""
     xField: NotRequired[str]
@@ -2411,12 +2415,23 @@ class Source(TypedDict):
     status: SourceStatus
     """Whether it could be opened."""
     layers: list[SourceLayer]
-    """Its layers."""
+    """Its layers; `source/addColumns` changes that of a source in columns."""
     warnings: NotRequired[list[str]]
     """What was not read, or not as it stands in the file: files beside it that were left out, columns that
     were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without
     any, at most 20.
     """
+
+
+class SourceAddColumnsResult(TypedDict):
+    """What `source/addColumns` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    firstId: NotRequired[FeatureId]
+    """The first minted id; absent when ids were given."""
+    count: int
+    """Number of features added. (at least 0)"""
 
 
 class SourceListResult(TypedDict):
