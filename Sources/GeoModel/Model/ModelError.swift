@@ -52,6 +52,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case columnLengths(expected: Int, found: Int, column: String)
   case nothingToUndo
   case nothingToRedo
+  /// A live command creates, removes or moves objects, or changes history.
+  case undoRequired
   case editInProgress
   case noEdit
   case editTooLarge

@@ -1264,17 +1264,20 @@ public enum DocumentProtocol {
     public var properties: [ViewModelProtocol.PropertyDefinition]?
     /// The object that owns it, a view model only if it precedes this one; absent for the session.
     public var owner: String?
+    /// The origin of the request that created it; absent when it had none.
+    public var author: String?
     /// By property; absent for the default. A reference to an object that is not saved is null.
     public var values: JSONOpaque?
 
     public init(
       viewModel: String, type: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]? = nil,
-      owner: String? = nil, values: JSONOpaque? = nil
+      owner: String? = nil, author: String? = nil, values: JSONOpaque? = nil
     ) {
       self.viewModel = viewModel
       self.type = type
       self.properties = properties
       self.owner = owner
+      self.author = author
       self.values = values
     }
 
@@ -1289,6 +1292,8 @@ public enum DocumentProtocol {
         : nil
       let owner = json["owner"]
       self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let author = json["author"]
+      self.author = try author.isPresent ? author.string() : nil
       let values = json["values"]
       self.values = try values.isPresent ? values.opaque("object") : nil
     }
@@ -1308,6 +1313,10 @@ public enum DocumentProtocol {
       if let owner {
         writer.key("owner")
         writer.value(owner)
+      }
+      if let author {
+        writer.key("author")
+        writer.value(author)
       }
       if let values {
         writer.key("values")

@@ -132,7 +132,8 @@ class BindingMethods(AsyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -230,7 +231,8 @@ class BindingMethods(AsyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -359,7 +361,8 @@ class BindingMethods(AsyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -900,6 +903,13 @@ class EditMethods(AsyncCaller):
     and all their properties, values of view models and of the environment; closed objects return with their
     ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
     load state: a closed view stays closed, and so do its overlays.
+
+    With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier
+    step restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was
+    there before the undo, and keeps values that live writes have set since. The document is modified.
+
+    A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member
+    `historyCut`, true.
     """
 
     async def undo(
@@ -987,7 +997,8 @@ class EditMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditEndResult:
-        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
+        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then
+        has `historyCut`.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -4629,14 +4640,15 @@ class StateMethods(AsyncCaller):
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
-        changes below them, the client's own included. A path need not exist yet.
+        changes below them, the client's own included. A path need not exist yet. When all that the paths
+        lead to was closed, `state/ended` says so.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Omits changes of this origin; revisions still chain. (at most 128 characters)
-            max_rate: Maximum rate of deltas; changes until the next send are coalesced, and values that
-                are by then as last sent are omitted. Deltas may then follow replies that state their
-                revision. (1/second; above 0 and at most 1000)
+            max_rate: Maximum rate of deltas, by the clock, real or manual; changes until the next send
+                are coalesced, and values that are by then as last sent are omitted. Deltas may then follow
+                replies that state their revision. (1/second; above 0 and at most 1000)
             edits: When to send changes of an edit. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -4697,7 +4709,8 @@ class StateMethods(AsyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -5525,6 +5538,7 @@ class ViewModelMethods(AsyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             AlreadyDefinedError: A type or key of that name is defined differently.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
@@ -5590,9 +5604,11 @@ class ViewModelMethods(AsyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
                 input is not a path.
@@ -5712,9 +5728,11 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -5763,9 +5781,11 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
@@ -5816,7 +5836,8 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
@@ -5865,7 +5886,8 @@ class ViewModelMethods(AsyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
