@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9e5a87cd7615b186"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"56af868eb0261225"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1170,7 +1170,9 @@ public enum OpenRPCDocument {
 {"name":"driver","description":"Only this driver, by GDAL's short name.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"xField","description":"CSV: the column of eastings or longitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"yField","description":"CSV: the column of northings or latitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
-{"name":"spatialReference","description":"The spatial reference of a source that does not state one, such as CSV.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.","required":false,"schema":{"type":"string","maxLength":40}},\#
+{"name":"spatialReference","description":"The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is ignored as the file states another.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"override","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1840,7 +1842,9 @@ public enum OpenRPCDocument {
 "driver":{"type":"string","maxLength":32,"description":"Only this driver, by GDAL's short name."},\#
 "xField":{"type":"string","maxLength":256,"description":"CSV: the column of eastings or longitudes."},\#
 "yField":{"type":"string","maxLength":256,"description":"CSV: the column of northings or latitudes."},\#
+"encoding":{"type":"string","maxLength":40,"description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference given when it was opened; of inline data EPSG:4326 when absent."},\#
+"override":{"type":"boolean","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","default":false},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"The schema of a file when it was saved, which its layers have while the file is missing."}},\#
 "examples":[{"source":"world","path":"naturalearth_110m.gpkg"}],"x-since":"0.1.0","x-domain":"document"},\#

@@ -140,7 +140,9 @@ package enum ParamMembers {
     "scene/retryElevationSource": params(["scene", "elevationSource"]),
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
-    "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
+    "source/open": params([
+      "path", "id", "driver", "xField", "yField", "encoding", "spatialReference", "override", "ifExists"
+    ]),
     "source/openInline": params([
       "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",
       "spatialReference", "ifExists"

@@ -4339,7 +4339,9 @@ class SourceMethods(AsyncCaller):
         driver: str | None = None,
         x_field: str | None = None,
         y_field: str | None = None,
+        encoding: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        override: bool | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
@@ -4352,7 +4354,15 @@ class SourceMethods(AsyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
-            spatial_reference: The spatial reference of a source that does not state one, such as CSV.
+            encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
+                `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which
+                nothing says more, are read as windows-1252. (at most 40 characters)
+            spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
+                shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
+                others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
+                ignored as the file states another.
+            override: Whether `spatialReference` holds even where the file states another, as a wrong
+                `.prj` does. (default False)
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -4386,7 +4396,9 @@ class SourceMethods(AsyncCaller):
                     "driver": driver,
                     "xField": x_field,
                     "yField": y_field,
+                    "encoding": encoding,
                     "spatialReference": spatial_reference,
+                    "override": override,
                     "ifExists": if_exists,
                     "meta": meta,
                 }

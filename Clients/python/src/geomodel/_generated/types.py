@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "9e5a87cd7615b186"
+PROTOCOL_HASH = "56af868eb0261225"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -827,8 +827,17 @@ class SavedSource(TypedDict):
     """CSV: the column of eastings or longitudes. (at most 256 characters)"""
     yField: NotRequired[str]
     """CSV: the column of northings or latitudes. (at most 256 characters)"""
+    encoding: NotRequired[str]
+    """CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place
+    of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as
+    windows-1252. (at most 40 characters)
+    """
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
+    override: NotRequired[bool]
+    """Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does. (default
+    False)
+    """
     layers: NotRequired[list[SourceLayer]]
     """The schema of a file when it was saved, which its layers have while the file is missing."""
 
