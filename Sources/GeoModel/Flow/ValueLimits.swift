@@ -38,7 +38,7 @@ public struct ValueLimits: Equatable, Sendable {
   /// Whether a number is on the grid, but for rounding: 0.3 is a multiple of 0.1.
   private func isMultiple(_ number: Double, of step: Double) -> Bool {
     let steps = (number - (minimum ?? 0)) / step
-    return abs(steps - steps.rounded()) <= 1e-9 * max(1, abs(steps))
+    return abs(steps - steps.rounded()) <= max(1e-9, 4 * steps.ulp)
   }
 
   /// The allowed value nearest to a type's initial one; of an enumeration the first.

@@ -3,6 +3,9 @@
 extension World {
   /// Registers a key. Registering an equal definition again changes nothing.
   public mutating func registerEnvironmentKey(_ definition: PropertyDefinition) throws(ModelError) {
+    guard definition.type != .union else {
+      throw .flow(.wrongType(path: "/type", expected: "a type other than union, which has cases"))
+    }
     let key = EnvironmentKey(definition)
     if let known = environmentKeys[key.id] {
       guard known.definition == definition else { throw .flow(.defined(definition.name)) }

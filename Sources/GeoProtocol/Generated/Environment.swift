@@ -170,7 +170,7 @@ public enum EnvironmentProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
       public var key: String
-      /// The type of its values.
+      /// The type of its values; not `union`.
       public var type: ViewModelProtocol.PropertyType
       /// Whether null is allowed.
       public var isNullable: Bool

@@ -181,7 +181,8 @@ public enum SessionProtocol {
     public var timeout: Double?
     /// With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed
     /// since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed
-    /// or was cancelled runs again. The newest 1,000 results are remembered, each as long as the scope exists.
+    /// or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB together with their
+    /// params, each as long as the scope exists.
     public var once: Bool
     /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without
     /// effect on saves, which wait for one another alone.

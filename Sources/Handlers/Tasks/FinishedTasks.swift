@@ -1,53 +1,75 @@
 // Tasks that run once while their params are equal (`meta.task.once`), as SwiftUI's `.task(id:)` does.
 
 import GeoModel
+import Geometry
 import JSON
 
-/// The last successful task of each key that runs once, with its result.
+/// The last successful task of each key that runs once, with its result. Both are held as text, within a limit of memory.
 package struct FinishedTasks {
   private static let limit = 1000
+  private static let byteLimit = 64 << 20
 
   private struct Entry {
-    let request: TaskRequest
-    let result: any JSONEncodable
+    let method: String
+    let scope: ObjectReference?
+    let params: String
+    let result: JSONOpaque
+    let byteCount: Int
     let number: Int
   }
 
   private var entries: [TaskKey: Entry] = [:]
+  private var byteCount = 0
   private var lastNumber = 0
 
   /// The result of a request that has been answered before; nil if it has to run.
-  package func result(of request: TaskRequest) -> (any JSONEncodable)? {
-    guard request.runsOnce, let key = request.key, let entry = entries[key], entry.request.hasParams(of: request) else {
-      return nil
-    }
-    return entry.result
+  ///
+  /// - Complexity: linear in the params of both.
+  package func result(of request: TaskRequest) -> JSONOpaque? {
+    guard request.runsOnce, let key = request.key, let entry = entries[key], Text(entry.method) == Text(request.method),
+      let known = try? JSONDocument(entry.params)
+    else { return nil }
+    return known.read { request.hasParams($0) } ? entry.result : nil
   }
 
   /// Remembers the result of a task that has succeeded.
   package mutating func remember(_ request: TaskRequest, _ result: any JSONEncodable) {
     guard request.runsOnce, let key = request.key else { return }
+    let (params, result) = (Self.text(of: request.params), Self.text(of: result))
+    let bytes = params.utf8.count + result.utf8.count
+    forget(key)
+    guard bytes <= Self.byteLimit else { return }
     lastNumber += 1
-    entries[key] = Entry(request: request, result: result, number: lastNumber)
-    guard entries.count > Self.limit, let oldest = entries.min(by: { $0.value.number < $1.value.number }) else {
-      return
+    byteCount += bytes
+    entries[key] = Entry(
+      method: request.method, scope: request.scope, params: params, result: .written { $0.raw(result) },
+      byteCount: bytes, number: lastNumber)
+    while entries.count > Self.limit || byteCount > Self.byteLimit {
+      forget(entries.min { $0.value.number < $1.value.number }?.key)
     }
-    entries[oldest.key] = nil
   }
 
   /// A task with other params has begun: its value is the one to compare with.
   package mutating func forget(_ key: TaskKey?) {
-    if let key { entries[key] = nil }
+    if let key { byteCount -= entries.removeValue(forKey: key)?.byteCount ?? 0 }
   }
 
   /// Drops the tasks of a closed object.
   package mutating func forget(scope: ObjectReference) {
     guard !entries.isEmpty else { return }
-    entries = entries.filter { $0.value.request.scope != scope }
+    for (key, entry) in entries where entry.scope == scope { forget(key) }
   }
 
   /// Drops the tasks of all objects, which another document has replaced.
-  package mutating func forgetScopes() { entries = entries.filter { $0.value.request.scope == nil } }
+  package mutating func forgetScopes() {
+    for (key, entry) in entries where entry.scope != nil { forget(key) }
+  }
+
+  private static func text(of value: any JSONEncodable) -> String {
+    var writer = JSONWriter()
+    value.encode(to: &writer)
+    return writer.string
+  }
 }
 
 extension TaskRequest {

@@ -94,17 +94,15 @@ package struct TaskRequest {
 
   /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
   package func isSame(as other: TaskRequest) -> Bool {
-    revision == other.revision && hasParams(of: other)
+    revision == other.revision && method == other.method && hasParams(other.params)
   }
 
-  /// Whether both ask for the same, whatever has changed between them.
-  package func hasParams(of other: TaskRequest) -> Bool {
-    method == other.method && covers(other) && other.covers(self)
-  }
+  /// Whether others ask for the same, whatever has changed between them.
+  package func hasParams(_ others: JSONValue) -> Bool { Self.covers(params, others) && Self.covers(others, params) }
 
-  private func covers(_ other: TaskRequest) -> Bool {
+  private static func covers(_ params: JSONValue, _ others: JSONValue) -> Bool {
     var same = true
-    other.params.forEachMember { name, value in
+    others.forEachMember { name, value in
       guard same, value.isPresent, !name.elementsEqual("meta".utf8), !name.elementsEqual("workDoneToken".utf8) else {
         return
       }

@@ -1074,7 +1074,7 @@ class EnvironmentMethods(SyncCaller):
 
         Args:
             key: Its name.
-            type: The type of its values.
+            type: The type of its values; not `union`.
             is_nullable: Whether null is allowed. (default False)
             default_value: The value where none is set; the type's initial value when absent.
             doc: Its documentation. (at most 4096 characters)

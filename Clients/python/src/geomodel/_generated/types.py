@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "56af868eb0261225"
+PROTOCOL_HASH = "8848e48538163c93"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -136,8 +136,8 @@ class TaskOptions(TypedDict):
     once: NotRequired[bool]
     """With `key`: a request with equal params does not run again once the task has succeeded, whatever has
     changed since; it gets the same result. Other params run, and are the ones to compare with from then
-    on. What failed or was cancelled runs again. The newest 1,000 results are remembered, each as long as
-    the scope exists. (default False)
+    on. What failed or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB
+    together with their params, each as long as the scope exists. (default False)
     """
     priority: NotRequired[TaskPriority]
     """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents.
