@@ -137,7 +137,7 @@ let package = Package(
           ["-Xclang-linker", "-no-pie", "-Xlinker", "--no-export-dynamic"],
           .when(platforms: [.linux], configuration: .release))
       ]),
-    .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform"], swiftSettings: strict),
+    .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform", "Query"], swiftSettings: strict),
 
     // Tests.
     fuzz,

@@ -73,7 +73,7 @@ extension DocumentReader {
         path: path + (json.map { error.path(from: $0) } ?? ""),
         expected: error.expected)
     }
-    guard var wire = RPCError(error, in: json, at: path) else { throw error }
+    guard var wire = RPCError(error, in: json, at: path, searches: false) else { throw error }
     guard wire.kind != ErrorKind.cancelled.rawValue, wire.kind != ErrorKind.libraryMissing.rawValue else { throw error }
     if case ModelError.idExists = error, let noun { wire.path = "\(path)/\(noun)" }
     // Other paths are those of files, or no more precise than the object's.
@@ -83,7 +83,7 @@ extension DocumentReader {
 
   /// The error with a path in the document.
   static func placed(_ error: any Error, at path: String) -> any Error {
-    guard var wire = RPCError(error, in: nil, at: path) else { return error }
+    guard var wire = RPCError(error, in: nil, at: path, searches: false) else { return error }
     wire.path = path
     return wire
   }

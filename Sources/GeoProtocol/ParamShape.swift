@@ -73,29 +73,6 @@ package struct UnknownMember: Error {
   package let known: [String]
   package let value: JSONValue
 
-  /// The known name that is nearest by edit distance; nil where none is near enough to have been meant.
-  package var nearest: String? {
-    let distances = known.map { (name: $0, distance: Self.distance(Array(name.utf8), Array($0.utf8))) }
-    guard let best = distances.min(by: { $0.distance < $1.distance }), best.distance <= (name.utf8.count + 2) / 3
-    else { return nil }
-    return best.name
-  }
-
-  /// Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other (optimal string alignment).
-  private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
-    var beforeLast: [Int] = []
-    var last = Array(0...second.count)
-    for (row, byte) in first.enumerated() {
-      var current = [row + 1]
-      for (column, other) in second.enumerated() {
-        var best = min(last[column] + (byte == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
-        if row > 0, column > 0, byte == second[column - 1], first[row - 1] == other {
-          best = min(best, beforeLast[column - 1] + 1)
-        }
-        current.append(best)
-      }
-      (beforeLast, last) = (last, current)
-    }
-    return last[second.count]
-  }
+  /// The known name that may have been meant.
+  package var nearest: String? { Suggestion(for: name, among: known).meant }
 }

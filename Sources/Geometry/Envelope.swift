@@ -68,3 +68,17 @@ public struct Envelope: Hashable, Sendable {
     ]
   }
 }
+
+extension Geometry {
+  /// A box in degrees as a polygon, or as two where it crosses the antimeridian.
+  public init(_ box: Envelope) {
+    let polygons = box.split(at: 180).map { part in
+      [
+        Positions(values: [
+          part.xMin, part.yMin, part.xMax, part.yMin, part.xMax, part.yMax, part.xMin, part.yMax, part.xMin, part.yMin,
+        ])
+      ]
+    }
+    self = polygons.count == 1 ? .polygon(polygons[0]) : .multiPolygon(polygons)
+  }
+}

@@ -88,13 +88,17 @@ extension CoordinateTransformer {
     _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Geometry {
     guard source != target else { return geometry }
+    var done = 0
     return try geometry.mapPositions { (positions) throws(TransformError) -> Positions in
       var moved = positions
       let stride = positions.stride
       let hasZ = positions.hasZ
-      try moved.withMutableValues { (buffer) throws(TransformError) in
-        try transform(buffer, stride: stride, hasZ: hasZ, from: source, to: target)
-      }
+      do throws(TransformError) {
+        try moved.withMutableValues { (buffer) throws(TransformError) in
+          try transform(buffer, stride: stride, hasZ: hasZ, from: source, to: target)
+        }
+      } catch { throw error.moved(by: done) }
+      done += positions.count
       return moved
     }
   }
@@ -106,6 +110,7 @@ extension CoordinateTransformer {
     _ geometry: Geometry, from source: SpatialReference, to target: SpatialReference, checking check: () throws -> Void
   ) throws -> Geometry {
     var sinceCheck = Int.max / 2
+    var done = 0
     return try geometry.mapPositions { (positions) throws -> Positions in
       var moved = positions
       let (count, stride, hasZ) = (positions.count, positions.stride, positions.hasZ)
@@ -121,10 +126,11 @@ extension CoordinateTransformer {
           do throws(TransformError) {
             try transform(piece, stride: stride, hasZ: hasZ, from: source, to: target)
           } catch {
-            throw error.moved(by: start)
+            throw error.moved(by: done + start)
           }
         }
       }
+      done += count
       return moved
     }
   }

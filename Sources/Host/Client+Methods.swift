@@ -54,7 +54,7 @@ extension Client {
         waits[process] = Wait(pending: pending) { [unowned self] outcome in
           guard outcome != .cancelled else { return pending.fail(.cancelled) }
           do { pending.reply(try end(params, outcome, host.world)) } catch {
-            pending.fail(RPCError(error, in: nil, at: "/params") ?? .internalError("\(error)"))
+            pending.fail(RPCError(error, in: nil, at: "/params", host.world) ?? .internalError("\(error)"))
           }
         }
         host.publish()
@@ -94,7 +94,7 @@ extension Client {
       return try body()
     } catch {
       if error is JSONError { throw error }
-      throw RPCError(error, in: call.params, at: "/params") ?? error
+      throw RPCError(error, in: call.params, at: "/params", host.world) ?? error
     }
   }
 

@@ -143,7 +143,8 @@ extension Client {
       host.publish()
       for waiter in task.waiters.all {
         waiter.fail(
-          RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params") ?? .internalError("\(error)")
+          RPCError(error, in: waiter.document == nil ? nil : waiter.params, at: "/params", host.world)
+            ?? .internalError("\(error)")
         )
       }
       releaseDependents(of: task)

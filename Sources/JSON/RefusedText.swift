@@ -7,11 +7,33 @@ extension JSONDocument {
   /// names, numbers beyond a double; of members with one name the last. Nil for what is no JSON. To be used for nothing but
   /// an error's address.
   ///
+  /// - Parameter isShallow: whether to leave out what lies deeper than the messages of a batch: for a text that is too deep or too long.
   /// - Complexity: O(n).
-  public static func standIn(for text: UnsafeRawBufferPointer) -> JSONDocument? {
+  public static func standIn(for text: UnsafeRawBufferPointer, isShallow: Bool) -> JSONDocument? {
+    if isShallow {
+      let shallow = shallow(text)
+      return shallow.withUnsafeBytes { standIn(for: $0, isShallow: false) }
+    }
     let harmless = HarmlessText(text).bytes
     return harmless.withUnsafeBytes { try? JSONDocument(refused: $0) }
   }
+}
+
+/// A text with 0 in place of the arrays and objects below its second level.
+private func shallow(_ text: UnsafeRawBufferPointer) -> [UInt8] {
+  var result: [UInt8] = []
+  var (depth, inString, isEscaped) = (0, false, false)
+  for byte in text {
+    let isOpening = !inString && (byte == UInt8(ascii: "{") || byte == UInt8(ascii: "["))
+    let isClosing = !inString && (byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]"))
+    if isOpening { depth += 1 }
+    if depth <= 2 { result.append(byte) }
+    if isOpening, depth == 3 { result.append(UInt8(ascii: "0")) }
+    if isClosing { depth -= 1 }
+    if byte == UInt8(ascii: "\""), !isEscaped { inString.toggle() }
+    isEscaped = inString && byte == UInt8(ascii: "\\") && !isEscaped
+  }
+  return result
 }
 
 /// A copy of a text in which escapes and numbers that the parser refuses are others of the same length.

@@ -275,9 +275,10 @@ struct UnreadableText: Error {
 
   init(_ error: JSONSyntaxError, _ text: UnsafeRawBufferPointer) {
     self.error = error
-    guard error.kind == .malformed || error.kind == .duplicateKey, let document = JSONDocument.standIn(for: text) else {
-      return
-    }
+    let isShallow = error.kind == .tooDeep || error.kind == .tooManyValues
+    guard isShallow || error.kind == .malformed || error.kind == .duplicateKey,
+      let document = JSONDocument.standIn(for: text, isShallow: isShallow)
+    else { return }
     document.read { root in
       isBatch = root.kind == .array
       for index in 0..<(isBatch ? root.count : 1) {

@@ -33,19 +33,24 @@ package struct FeatureColumnsWriter: ~Copyable {
   }
 
   /// - Parameter transformed: the geometry in the requested spatial reference; nil to write the feature's own.
-  package mutating func append(_ row: FeatureRow, transformed: Geometry? = nil) {
+  package mutating func append(_ row: FeatureRow, _ shape: FeatureWriter.Shape = .own) {
     ids.append(Int64(row.id))
-    if selection.geometry { appendGeometry(row, transformed) }
+    if selection.geometry { appendGeometry(row, shape) }
     for index in numbers.indices {
       row.withAttribute(numbers[index]) { attributes[index].append($0, &scratch) }
     }
   }
 
-  private mutating func appendGeometry(_ row: FeatureRow, _ transformed: Geometry?) {
-    if transformed == nil, let point = row.point {
-      appendPoint(point.x, point.y, point.z)
-    } else if let geometry = transformed ?? row.geometry {
-      self.geometry += geometry.wkb(measures: selection.measures)
+  private mutating func appendGeometry(_ row: FeatureRow, _ shape: FeatureWriter.Shape) {
+    switch shape {
+    case .own:
+      if let point = row.point {
+        appendPoint(point.x, point.y, point.z)
+      } else if let geometry = row.geometry {
+        self.geometry += geometry.wkb(measures: selection.measures)
+      }
+    case .given(let geometry):
+      if let geometry { self.geometry += geometry.wkb(measures: selection.measures) }
     }
     offsets.append(Int64(geometry.count))
   }

@@ -63,7 +63,7 @@ enum GeometryReader {
       }
       return .collection(
         try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
-    case "Envelope": return try envelope(value)
+    case "Envelope": return Geometry(try envelope(value) ?? .none)
     case "WKT": return try checked(try wkt(value["text"]), value, depth)
     case "WKB": return try checked(try wkb(value["data"]), value, depth)
     default:
@@ -138,18 +138,13 @@ enum GeometryReader {
 
   // MARK: Other forms
 
-  private static func envelope(_ value: JSONValue) throws(WireFault) -> Geometry {
+  /// Reads a box; nil for a geometry of another type.
+  static func envelope(_ value: JSONValue) throws(WireFault) -> Envelope? {
+    guard value.kind == .object, (try? value["type"].string()) == "Envelope" else { return nil }
     let box: Envelope
     do { box = try GeometryReader.box(value) } catch { throw WireFault(.invalidGeometry, error) }
     guard box.yMin <= box.yMax else { throw fault(value["yMax"], "not below yMin") }
-    let rings = box.split(at: 180).map { part in
-      [
-        Positions(values: [
-          part.xMin, part.yMin, part.xMax, part.yMin, part.xMax, part.yMax, part.xMin, part.yMax, part.xMin, part.yMin,
-        ])
-      ]
-    }
-    return rings.count == 1 ? .polygon(rings[0]) : .multiPolygon(rings)
+    return box
   }
 
   private static func box(_ value: JSONValue) throws(JSONError) -> Envelope {

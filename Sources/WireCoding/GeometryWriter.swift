@@ -59,6 +59,16 @@ package enum GeometryWriter {
     writer.endObject()
   }
 
+  static func write(_ box: Envelope, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("type", "Envelope")
+    writer.member("xMin", box.xMin)
+    writer.member("yMin", box.yMin)
+    writer.member("xMax", box.xMax)
+    writer.member("yMax", box.yMax)
+    writer.endObject()
+  }
+
   /// Writes a point from its coordinates, without a `Geometry` value: points are the most frequent geometry.
   @inline(__always)
   static func writePoint(x: Double, y: Double, z: Double?, to writer: inout JSONWriter) {

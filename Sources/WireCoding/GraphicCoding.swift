@@ -20,13 +20,18 @@ package enum FeatureWriter {
     package init() {}
   }
 
+  /// The geometry that is written of a feature.
+  package enum Shape: Sendable {
+    case own
+    /// In the requested spatial reference; null without one.
+    case given(Geometry?)
+  }
+
   /// Writes a GeoJSON Feature.
   ///
-  /// - Parameters:
-  ///   - transformed: the geometry in the requested spatial reference; nil to write the feature's own.
-  ///   - checkpoint: called every few thousand positions; what it throws ends the writing.
+  /// - Parameter checkpoint: called every few thousand positions; what it throws ends the writing.
   package static func writeFeature(
-    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, transformed: Geometry? = nil,
+    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, _ shape: Shape = .own,
     to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
     writer.beginObject()
@@ -36,7 +41,7 @@ package enum FeatureWriter {
     writer.value(row.id)
     writer.key("geometry")
     if selection.geometry {
-      try writeGeometry(row, transformed, measures: selection.measures, to: &writer, checkpoint)
+      try writeGeometry(row, shape, measures: selection.measures, to: &writer, checkpoint)
     } else {
       writer.null()
     }
@@ -55,7 +60,7 @@ package enum FeatureWriter {
     writer.key("id")
     writer.value(row.id)
     writer.key("geometry")
-    writeGeometry(row, nil, measures: true, to: &writer) {}
+    writeGeometry(row, .own, measures: true, to: &writer) {}
     writer.key("attributes")
     writeAttributes(row, schema, columns: columns, nulls: false, to: &writer)
     if row.zIndex != 0 { writer.member("zIndex", Int(row.zIndex)) }
@@ -70,16 +75,19 @@ package enum FeatureWriter {
 
   @inline(__always)
   private static func writeGeometry(
-    _ row: FeatureRow, _ transformed: Geometry?, measures: Bool, to writer: inout JSONWriter,
-    _ checkpoint: () throws -> Void
+    _ row: FeatureRow, _ shape: Shape, measures: Bool, to writer: inout JSONWriter, _ checkpoint: () throws -> Void
   ) rethrows {
-    if transformed == nil, let point = row.point {
-      GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z, to: &writer)
-    } else if let geometry = transformed ?? row.geometry {
-      try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
-    } else {
-      writer.null()
+    let geometry: Geometry?
+    switch shape {
+    case .own:
+      if let point = row.point {
+        return GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z, to: &writer)
+      }
+      geometry = row.geometry
+    case .given(let given): geometry = given
     }
+    guard let geometry else { return writer.null() }
+    try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
   }
 
   private static func writeAttributes(

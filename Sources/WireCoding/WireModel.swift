@@ -8,6 +8,9 @@ import JSONRPC
 import Query
 
 package enum Wire {
+  /// A box as the geometry `Envelope`.
+  package static func opaque(_ box: Envelope) -> JSONOpaque { .written { GeometryWriter.write(box, to: &$0) } }
+
   package static func opaque(_ geometry: Geometry) -> JSONOpaque {
     .written { GeometryWriter.write(geometry, to: &$0) }
   }

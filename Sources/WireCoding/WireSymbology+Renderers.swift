@@ -97,7 +97,22 @@ extension Wire {
   private static func variables(
     _ variables: [SymbologyProtocol.VisualVariable]
   ) throws(SymbologyError) -> [VisualVariable] {
-    try each("visualVariables", variables, variable)
+    for (index, variable) in variables.enumerated()
+    where variables[..<index].contains(where: { tag($0) == tag(variable) }) {
+      throw SymbologyError(
+        .form, at: ["visualVariables", String(index), "type"], expected: "a type that no earlier variable has",
+        found: tag(variable))
+    }
+    return try each("visualVariables", variables, variable)
+  }
+
+  private static func tag(_ variable: SymbologyProtocol.VisualVariable) -> String {
+    switch variable {
+    case .size: "size"
+    case .color: "color"
+    case .opacity: "opacity"
+    case .rotation: "rotation"
+    }
   }
 
   private static func variable(_ variable: SymbologyProtocol.VisualVariable) throws(SymbologyError) -> VisualVariable {

@@ -16,6 +16,9 @@ extension Wire {
     case .boundingGeometry(let geometry, let rotation, let reference):
       .boundingGeometry(
         .init(geometry: opaque(geometry), spatialReference: reference.definition, rotation: rotation))
+    case .boundingBox(let box, let rotation, let reference):
+      .boundingGeometry(
+        .init(geometry: opaque(box), spatialReference: reference.definition, rotation: rotation))
     case .camera(let it):
       .camera(
         .init(
@@ -41,8 +44,7 @@ extension Wire {
         center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
         reference: SpatialReference(it.spatialReference))
     case .boundingGeometry(let it):
-      .boundingGeometry(
-        try geometry(it.geometry), padding: 0, rotation: it.rotation, reference: SpatialReference(it.spatialReference))
+      try bounding(it.geometry, padding: 0, it.rotation, it.spatialReference)
     case .camera(let it):
       .camera(
         SceneCamera(
@@ -58,9 +60,7 @@ extension Wire {
         center: try point(it.center), scale: it.targetScale, rotation: it.rotation,
         reference: SpatialReference(it.spatialReference))
     case .boundingGeometry(let it):
-      .boundingGeometry(
-        try geometry(it.geometry), padding: it.padding, rotation: it.rotation,
-        reference: SpatialReference(it.spatialReference))
+      try bounding(it.geometry, padding: it.padding, it.rotation, it.spatialReference)
     case .center(let it): .center(try point(it.center), reference: SpatialReference(it.spatialReference))
     case .scale(let scale): .scale(scale)
     case .rotation(let rotation): .rotation(rotation)
@@ -71,6 +71,18 @@ extension Wire {
           roll: it.roll))
     case .bookmark(let id): .bookmark(id)
     }
+  }
+
+  /// A box stays one, so that it comes back as it was given.
+  private static func bounding(
+    _ geometry: JSONOpaque, padding: Double, _ rotation: Double?, _ reference: String
+  ) throws(WireFault) -> ViewpointTarget {
+    let reference = SpatialReference(reference)
+    if let box = try geometry.value.flatMap({ value throws(WireFault) in try GeometryReader.envelope(value) }) {
+      return .boundingBox(box, padding: padding, rotation: rotation, reference: reference)
+    }
+    return .boundingGeometry(
+      try self.geometry(geometry), padding: padding, rotation: rotation, reference: reference)
   }
 
   package static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {

@@ -80,6 +80,7 @@ MEASURES = [
     Measure("throughput", "throughput", "requests/s", "requests_per_second", least=0.9),
     Measure("latency", "latency", "us", "median_microseconds", most=1.2),
     Measure("latency-p99", "latency", "us", "p99_microseconds"),
+    Measure("latency-unpinned", "latency-unpinned", "us", "median_microseconds", most=0.5),
     Measure("start", "start", "ms", "start_milliseconds", most=6),
     Measure("start-memory", "start", "MB", "start_resident_megabytes", limit=16),
     Measure("load-objects", "model", "s", "load_seconds", most=1.3),
@@ -205,6 +206,10 @@ class Bench:
         quick = ["--points", "100000", "--spawns", "10", "--requests", "20000"] if self.options.quick else []
         finish = ["--finish", "bench/index"] if command == self.floor else []
         return output_of([str(BUILD / "drive"), *quick, *finish, mode, "--", *command])
+
+    def unpinned(self, side: str) -> str:
+        with all_processors():
+            return self.drive("latency", side)
 
     def columns(self, side: str) -> str:
         if side == "floor":
@@ -352,7 +357,7 @@ class Bench:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
             "file": self.file, "frames": self.frames, "observe": self.observe, "transaction": self.transaction,
-            "long-delta": lambda side: self.subscribed("long-delta", side)}
+            "latency-unpinned": self.unpinned, "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():

@@ -56,7 +56,20 @@ struct SymbologyVariableTests {
     #expect(try angle(.arithmetic) == arithmetic)
   }
 
-  @Test func `a size can come from an expression, and variables apply in order`() throws {
+  @Test func `color and opacity do not depend on their order`() throws {
+    let variables = [
+      VisualVariable(source: .field("v"), effect: .opacity(try ramp((0, 0), (1, 1)))),
+      VisualVariable(source: .field("v"), effect: .color(try ramp((0, Color.black), (1, Color.black)))),
+    ]
+    let store = try FeatureStore.of("v", [0.2])
+    for variables in [variables, variables.reversed()] {
+      let bound = BoundRenderer(Renderer(.simple(entry(8)), visualVariables: variables), schema: store.schema)
+      let faded = Color(red: 0, green: 0, blue: 0, alpha: 51)
+      #expect(bound.symbol(of: try store.row(0)) == .simpleMarker(SimpleMarkerSymbol(color: faded)))
+    }
+  }
+
+  @Test func `a size can come from an expression, and variables of several kinds apply`() throws {
     let renderer = Renderer(
       .simple(entry(8)),
       visualVariables: [

@@ -25,6 +25,10 @@ import Testing
     (#"{"a":1e400}"#, "parseError"),
     (#"[-12.5E+999,1e5,"1e999"]"#, "parseError"), (#"{"a\u0000":1}"#, "parseError"),
     (#"{"a":1,"a":2}"#, "duplicateKey"),
+    (
+      #"{"a":""# + "\\\\\\\"]" + #"","b":"# + String(repeating: "[{\"a\":", count: 2000) + "0"
+        + String(repeating: "}]", count: 2000) + "}", "tooDeep"
+    ),
   ])
   func `JSON that is refused is refused under its own id`(params: String, kind: String) {
     let harness = Harness()
@@ -140,7 +144,7 @@ import Testing
     let harness = Harness(limits: limits)
     let many = "[" + Array(repeating: "1", count: 101).joined(separator: ",") + "]"
     #expect(
-      harness.answer("1", "echo", #"{"a":\#(many)}"#).map { Failure($0) } == [Failure("null", -32600, "tooManyValues")])
+      harness.answer("1", "echo", #"{"a":\#(many)}"#).map { Failure($0) } == [Failure("1", -32600, "tooManyValues")])
   }
 
   // MARK: - Batches

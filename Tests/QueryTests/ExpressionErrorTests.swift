@@ -79,7 +79,7 @@ import Testing
         "formatDate(a, '100%')", .badLiteral, 1, 15,
         "% and one of Y y m d e j H I M S p a A b B F T z Z, %- and one of m d e j H I M S, or %%", "%"
       ),
-      ("formatLength()", .argumentCount, 1, 1, "formatlength with 1 to 2 arguments", "0"),
+      ("formatLength()", .argumentCount, 1, 1, "formatLength with 1 to 2 arguments", "0"),
       ("DATE('2023-02-29')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-29'"),
       ("DATE('2023-02-28T00:00:00Z')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-28T00:00:00Z'"),
       ("TIMESTAMP('2023-02-28')", .badLiteral, 1, 11, "'YYYY-MM-DDThh:mm:ssZ'", "'2023-02-28'"),

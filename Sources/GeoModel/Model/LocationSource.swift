@@ -27,12 +27,15 @@ public enum LocationStatus: Hashable, Sendable {
 struct Drive: Sendable {
   struct Segment: Sendable {
     let start: Point
+    /// Z at the end; nil, as that of the start, without one.
+    let endZ: Double?
     let azimuth: Double
     /// In metres; `before` is the length of all earlier segments.
     let length: Double
     let before: Double
   }
   let segments: [Segment]
+  /// Without M.
   let end: Point
   let endAzimuth: Double
 
@@ -49,26 +52,27 @@ struct Drive: Sendable {
       let geodesic = try geodesy.inverse(from: start, to: end)
       guard geodesic.distance > 0 else { continue }
       segments.append(
-        Segment(start: start, azimuth: geodesic.startAzimuth, length: geodesic.distance, before: before))
+        Segment(
+          start: start, endZ: end.z, azimuth: geodesic.startAzimuth, length: geodesic.distance, before: before))
       before += geodesic.distance
       last = (end, geodesic.endAzimuth)
     }
     guard !segments.isEmpty else { return nil }
     self.segments = segments
-    end = last.point
+    end = last.point.withoutM
     endAzimuth = last.azimuth
   }
 
-  /// The position and direction at a distance from the start, in metres.
+  /// The position and direction at a distance from the start, in metres. Z changes evenly along each segment.
   ///
   /// - Complexity: O(log n) in the line's positions.
   func position(at distance: Double, _ geodesy: any Geodesy) throws(TransformError) -> (Point, course: Double) {
     guard distance < length else { return (end, endAzimuth) }
     let segment = segments[max(0, segments.partitioningIndex { $0.before > distance } - 1)]
     let rest = max(0, distance - segment.before)
-    guard rest > 0 else { return (Point(x: segment.start.x, y: segment.start.y), segment.azimuth) }
+    guard rest > 0 else { return (segment.start.withoutM, segment.azimuth) }
     let (point, azimuth) = try geodesy.direct(from: segment.start, azimuth: segment.azimuth, distance: rest)
-    return (point, azimuth)
+    return (Point(x: point.x, y: point.y, z: segment.z(at: rest / segment.length)), azimuth)
   }
 }
 
@@ -103,4 +107,16 @@ public struct LocationSource: Sendable {
   var nextTime: Instant? {
     resumedAt?.advanced(by: Double(emitted - emittedAtResume) * interval)
   }
+}
+
+extension Drive.Segment {
+  /// Z at a fraction of the length; nil unless both ends have one.
+  fileprivate func z(at fraction: Double) -> Double? {
+    guard let startZ = start.z, let endZ else { return nil }
+    return startZ * (1 - fraction) + endZ * fraction
+  }
+}
+
+extension Point {
+  fileprivate var withoutM: Point { Point(x: x, y: y, z: z) }
 }

@@ -19,8 +19,9 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooDeeplyNested(limit: Int)
   case tooManyOwners(limit: Int)
   case wrongKind(String, Layer.Kind, expected: [Layer.Kind])
-  /// A layer over data without geometry can only be a table.
-  case noGeometry(String)
+  /// A layer over data without geometry can only be a table. The columns are those of a CSV file, some of which may be
+  /// coordinates.
+  case noGeometry(String, columns: [String])
   case cameraNeedsScene
   case expression(ExpressionError, path: String)
   case contentModified(revision: Int)
@@ -29,6 +30,8 @@ public enum ModelError: Error, Hashable, Sendable {
   case indexOutOfRange(count: Int)
   case invalidScaleRange
   case emptyGeometry
+  /// A number that cannot be used where it stands.
+  case outOfRange(Double, expected: String, path: String)
   case invalidGeometry(expected: String)
   case transform(TransformError)
   case unknownSourceLayer(name: String?, available: [String])
@@ -64,6 +67,8 @@ public struct ItemError: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     case store(StoreError)
     case noFeature(Int)
+    /// A geometry has y beyond the latitudes.
+    case latitude
     case failure(Failure)
   }
   public let index: Int

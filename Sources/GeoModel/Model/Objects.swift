@@ -133,6 +133,8 @@ public struct Overlay: Sendable {
   public var revision = 0
   public let view: ViewID
   public let reference: SpatialReference
+  /// Whether y is a latitude in degrees.
+  let isInDegrees: Bool
   public internal(set) var name: String?
   public internal(set) var appearance = Appearance()
   public internal(set) var portrayal = Portrayal()

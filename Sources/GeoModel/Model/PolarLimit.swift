@@ -34,6 +34,11 @@ public struct PolarLimit: Hashable, Sendable {
   /// Clamps the latitudes of a geometry in degrees.
   func clamped(degrees geometry: Geometry) -> Geometry { clamped(geometry, -Self.latitude...Self.latitude) }
 
+  /// Clamps the latitudes of positions in degrees.
+  public func clamped(degrees positions: Positions) -> Positions {
+    Positions(positions.points.map { Self.clamped($0, -Self.latitude...Self.latitude) })
+  }
+
   /// Clamps y of a geometry in map units.
   func clamped(_ geometry: Geometry) -> Geometry { clamped(geometry, y) }
 

@@ -35,7 +35,7 @@ public struct SurfaceSource: Hashable, Sendable {
 
 /// The ground of a scene.
 public struct BaseSurface: Hashable, Sendable {
-  /// The first source that covers a point counts.
+  /// The first source that has a height at a point counts.
   public internal(set) var elevationSources: [SurfaceSource] = []
   /// Factor for drawing heights.
   public internal(set) var elevationExaggeration = 1.0
@@ -52,46 +52,65 @@ public struct BaseSurface: Hashable, Sendable {
     return result
   }
 
-  /// The elevations at points in `reference`, each from the first loaded source that covers it. Points without one are
-  /// unknown if a source is not loaded. A disabled surface covers nothing. Exaggeration is ignored, as it is for
+  /// The elevations at points in `reference`, each from the first loaded source that has one there. Points without one
+  /// are unknown if a source is not loaded. A disabled surface covers nothing. Exaggeration is ignored, as it is for
   /// drawing.
   ///
-  /// - Complexity: one call of each source with all points that earlier ones do not cover.
+  /// - Parameter stopsAtNoData: whether a source that covers a point without a value there hides the sources after it.
+  /// - Complexity: one call of each source with all points for which earlier ones have no height.
   public func elevations(
-    at points: [Point], reference: SpatialReference, interpolation: Interpolation,
+    at points: [Point], reference: SpatialReference, interpolation: Interpolation, stopsAtNoData: Bool,
     transformer: any CoordinateTransformer, isCancelled: @escaping @Sendable () -> Bool
   ) throws -> [Elevation] {
     var result = [Elevation](repeating: .outside, count: points.count)
-    let sources = isEnabled ? elevationSources : []
     var open = Array(points.indices)
     var unknown: Elevation?
-    for index in sources.indices where !open.isEmpty {
+    for surfaceSource in isEnabled ? elevationSources : [] where !open.isEmpty {
       let source: any ElevationSource
-      switch sources[index].raster {
+      switch surfaceSource.raster {
       case .loaded(let raster): source = raster
       case .failed(let failure):
-        unknown = unknown ?? .notLoaded(source: index, failure)
+        unknown = unknown ?? .notLoaded(source: surfaceSource.id, failure)
         continue
       }
-      var positions = Positions(open.map { Point(x: points[$0].x, y: points[$0].y) })
-      if source.reference != reference {
-        try positions.withMutableValues { (buffer) throws(TransformError) in
-          try transformer.transform(buffer, stride: 2, hasZ: false, from: reference, to: source.reference)
-        }
-      }
-      let samples = try source.sample(positions.points, interpolation: interpolation, isCancelled: isCancelled)
-      var uncovered: [Int] = []
-      for (point, sample) in zip(open, samples) {
+      let asked = try transformer.transformed(open.map { points[$0] }, from: reference, to: source.reference)
+      var left = zip(open, asked).filter { $1 == nil }.map(\.0)
+      let reached = zip(open, asked).compactMap { index, position in position.map { (index, $0) } }
+      let samples = try source.sample(reached.map(\.1), interpolation: interpolation, isCancelled: isCancelled)
+      for ((point, _), sample) in zip(reached, samples) {
         switch sample {
-        case .value(let height): result[point] = .value(height, source: index, resolution: source.resolution)
-        case .noData: result[point] = .noData
-        case .outside: uncovered.append(point)
+        case .value(let height):
+          result[point] = .value(height, source: surfaceSource.id, resolution: source.resolution)
+        case .noData:
+          result[point] = .noData
+          if !stopsAtNoData { left.append(point) }
+        case .outside: left.append(point)
         }
       }
-      open = uncovered
+      open = left
     }
     if let unknown { for index in open { result[index] = unknown } }
     return result
+  }
+}
+
+extension CoordinateTransformer {
+  /// The points in `target`, without Z; nil where one has no coordinates there, which lies outside of whatever is.
+  ///
+  /// - Complexity: O(n); one call for all of them, or one for each where any has none.
+  fileprivate func transformed(
+    _ points: [Point], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> [Point?] {
+    let flat = points.map { Point(x: $0.x, y: $0.y) }
+    do throws(TransformError) {
+      guard case .multiPoint(let moved) = try transform(.multiPoint(Positions(flat)), from: source, to: target) else {
+        return flat
+      }
+      return moved.points
+    } catch {
+      guard case .outsideDomain = error else { throw error }
+      return flat.map { try? transform($0, from: source, to: target) }
+    }
   }
 }
 
@@ -137,10 +156,10 @@ public enum HeightSample: Hashable, Sendable {
 
 /// The elevation of a surface at a point, in metres.
 public enum Elevation: Hashable, Sendable {
-  /// `source` is the index of the source that covers the point.
-  case value(Double, source: Int, resolution: Double)
+  /// `source` is the id of the source that has the height.
+  case value(Double, source: String, resolution: Double)
   case noData
   case outside
-  /// No loaded source covers the point. The index of the first source that is not loaded, and its failure.
-  case notLoaded(source: Int, Failure)
+  /// No loaded source has a height there. The id of the first source that is not loaded, and its failure.
+  case notLoaded(source: String, Failure)
 }

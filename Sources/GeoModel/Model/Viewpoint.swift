@@ -13,6 +13,8 @@ public enum Viewpoint: Hashable, Sendable {
   /// `scale` is the denominator; `rotation` turns north clockwise, in degrees.
   case centerAndScale(center: Point, scale: Double, rotation: Double, reference: SpatialReference)
   case boundingGeometry(Geometry, rotation: Double, reference: SpatialReference)
+  /// A bounding geometry that was given as a box; across the antimeridian `xMin > xMax`.
+  case boundingBox(Envelope, rotation: Double, reference: SpatialReference)
   /// In scenes only.
   case camera(SceneCamera)
 
@@ -21,21 +23,25 @@ public enum Viewpoint: Hashable, Sendable {
   public var kind: Kind {
     switch self {
     case .centerAndScale: .centerAndScale
-    case .boundingGeometry: .boundingGeometry
+    case .boundingGeometry, .boundingBox: .boundingGeometry
     case .camera: .camera
     }
   }
 
   public var reference: SpatialReference {
     switch self {
-    case .centerAndScale(_, _, _, let reference), .boundingGeometry(_, _, let reference): reference
+    case .centerAndScale(_, _, _, let reference), .boundingGeometry(_, _, let reference),
+      .boundingBox(_, _, let reference):
+      reference
     case .camera: .wgs84
     }
   }
 
   public var rotation: Double {
     switch self {
-    case .centerAndScale(_, _, let rotation, _), .boundingGeometry(_, let rotation, _): rotation
+    case .centerAndScale(_, _, let rotation, _), .boundingGeometry(_, let rotation, _),
+      .boundingBox(_, let rotation, _):
+      rotation
     case .camera(let camera): Camera.normalized(degrees: -camera.heading)
     }
   }
@@ -47,6 +53,8 @@ public enum Viewpoint: Hashable, Sendable {
       .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference)
     case .boundingGeometry(let geometry, let rotation, let reference):
       .boundingGeometry(geometry, padding: 0, rotation: rotation, reference: reference)
+    case .boundingBox(let box, let rotation, let reference):
+      .boundingBox(box, padding: 0, rotation: rotation, reference: reference)
     case .camera(let camera): .camera(camera)
     }
   }
@@ -56,6 +64,7 @@ public enum Viewpoint: Hashable, Sendable {
 public enum ViewpointTarget: Hashable, Sendable {
   case centerAndScale(center: Point, scale: Double, rotation: Double?, reference: SpatialReference)
   case boundingGeometry(Geometry, padding: Double, rotation: Double?, reference: SpatialReference)
+  case boundingBox(Envelope, padding: Double, rotation: Double?, reference: SpatialReference)
   case center(Point, reference: SpatialReference)
   case scale(Double)
   case rotation(Double)
@@ -91,6 +100,13 @@ public struct Screen: Hashable, Sendable {
     self.width = width
     self.height = height
     self.dpi = dpi
+  }
+
+  /// Throws where a padding on each side leaves no room.
+  func checkPadding(_ padding: Double) throws(ModelError) {
+    guard 2 * padding >= min(width, height) else { return }
+    throw .outOfRange(
+      padding, expected: "less than half of the width and height of the screen", path: "/viewpoint/padding")
   }
 }
 
@@ -156,7 +172,8 @@ extension Camera {
 
   /// The camera that shows all of a geometry, with a margin of `padding` pixels on each side.
   ///
-  /// The larger of the ratios of width and height decides. A single position has no extent: it keeps `scale`.
+  /// The larger of the ratios of width and height decides. A single position has no extent: it keeps `scale`. The
+  /// padding leaves room on the screen, as ``Screen/checkPadding(_:)`` makes sure.
   static func fitting(
     _ geometry: Geometry, rotation: Double, padding: Double, on screen: Screen, metersPerUnit: Double, scale: Double
   ) -> Camera? {
@@ -173,9 +190,7 @@ extension Camera {
     var camera = Camera(
       x: middle.x * right.0 + middle.y * up.0, y: middle.x * right.1 + middle.y * up.1, scale: scale, rotation: rotation
     )
-    let width = max(screen.width - 2 * padding, 1)
-    let height = max(screen.height - 2 * padding, 1)
-    let resolution = max(box.width / width, box.height / height)
+    let resolution = max(box.width / (screen.width - 2 * padding), box.height / (screen.height - 2 * padding))
     if resolution > 0 {
       camera.scale = Self.scale(ofResolution: resolution, on: screen, metersPerUnit: metersPerUnit)
     }

@@ -33,20 +33,23 @@ public struct WorldWrap: Hashable, Sendable {
     (xMin, width) = (west.x, east.x - west.x)
   }
 
-  /// A box that may cross the edge of the world, together with its copies a turn away that meet the world.
+  /// A box that may cross the edge of the world, together with its copies whole turns away that meet the world or
+  /// `extent`: the same place may be stored under several x.
   ///
-  /// The box itself is included: positions may also be stored beyond the edge.
-  public func turns(of box: Envelope) -> [Envelope] {
+  /// - Parameter extent: of the positions; more than a turn beyond the world is ignored.
+  public func turns(of box: Envelope, over extent: Envelope?) -> [Envelope] {
     var box = box
     if box.xMin > box.xMax { box.xMax += ((box.xMin - box.xMax) / width).rounded(.up) * width }
-    guard box.xMin < xMin || box.xMax > xMax else { return [box] }
+    let low = max(min(xMin, extent?.xMin ?? xMin), xMin - width)
+    let high = min(max(xMax, extent?.xMax ?? xMax), xMax + width)
     // A box wider than a turn covers everything.
-    guard box.width < width else { return [box.moved(toX: min(box.xMin, xMin), max(box.xMax, xMax))] }
-    let turn = ((box.xMin - xMin) / width).rounded(.down)
-    let others = [turn, turn + 1].filter { $0 != 0 }.map {
-      box.moved(toX: box.xMin - $0 * width, box.xMax - $0 * width)
+    guard box.width < width else { return [box.moved(toX: min(box.xMin, low), max(box.xMax, high))] }
+    let first = ((low - box.xMax) / width).rounded(.up)
+    let last = ((high - box.xMin) / width).rounded(.down)
+    let others = stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { turn in
+      box.moved(toX: box.xMin + turn * width, box.xMax + turn * width)
     }
-    return [box] + others.filter { $0.xMin <= xMax && $0.xMax >= xMin }
+    return [box] + others
   }
 
   /// The same x within the first turn.

@@ -52,7 +52,8 @@ public struct BoundRenderer: Sendable {
         normalization: breaks.normalizationField.map { BoundSource(.field($0), schema: schema) })
     }
     defaultIndex = hasDefault ? entries.count - 1 : nil
-    variables = renderer.visualVariables.map { (BoundSource($0.source, schema: schema), $0.effect) }
+    variables = renderer.visualVariables.sorted { $0.effect.rank < $1.effect.rank }
+      .map { (BoundSource($0.source, schema: schema), $0.effect) }
   }
 
   /// The index in ``entries`` of a row's entry; nil if the row is not drawn.

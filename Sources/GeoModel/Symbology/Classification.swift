@@ -7,7 +7,8 @@ import Query
 public enum ClassificationMethod: String, Hashable, Sendable, CaseIterable {
   /// Classes of equal width between the minimum and the maximum.
   case equalInterval
-  /// Classes with equal numbers of features, as far as equal values allow.
+  /// Classes with equal numbers of features, as far as equal values allow: each ends at a quantile of type 7 by
+  /// R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages" (1996), as in NumPy, PySAL's mapclassify and R.
   case quantile
   /// Classes with minimal variance (see ``NaturalBreaks``).
   case naturalBreaks
@@ -32,8 +33,8 @@ public struct Classification: Hashable, Sendable {
 
   /// Divides the finite numbers into classes.
   ///
-  /// Equal numbers stay together: a quantile between equal numbers moves up to the last of them, and empty classes are
-  /// dropped. There may be fewer classes than requested: one if all numbers are equal, none without numbers.
+  /// Equal numbers stay together, and equal bounds are one. So there may be fewer classes than requested: one if all
+  /// numbers are equal, none without numbers.
   ///
   /// - Parameter isCancelled: polled regularly; the result has no classes once it returns true.
   /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles, O(n log n + count · m log m) for natural breaks,
@@ -48,40 +49,40 @@ public struct Classification: Hashable, Sendable {
     }
     switch method {
     case .equalInterval:
-      var ends: [Double] = []
-      let range = greatest - least
-      for index in 1..<count {
-        let fraction = Double(index) / Double(count)
-        // Interpolates if the range overflows.
-        let end =
-          (range * Double(index)).isFinite
-          ? least + range * Double(index) / Double(count) : least * (1 - fraction) + greatest * fraction
-        if end > ends.last ?? least, end < greatest { ends.append(end) }
-      }
-      ends.append(greatest)
-      var counts = [Int](repeating: 0, count: ends.count)
-      for number in numbers { counts[ends.partitioningIndex { $0 >= number }] += 1 }
-      classes = Self.classes(from: least, ends, counts)
+      let sides = (1..<count).map { Self.between(least, greatest, $0, of: count) }
+      classes = Self.classes(of: numbers, from: least, endingAt: sides + [greatest])
     case .quantile:
       let sorted = numbers.sorted()
-      var ends: [Double] = []
-      var counts: [Int] = []
-      var start = 0
-      for index in 1...count {
-        let target = (sorted.count * index + count - 1) / count
-        guard target > start else { continue }
-        let end = sorted[target - 1]
-        var next = target
-        while next < sorted.count, sorted[next] == end { next += 1 }
-        ends.append(end)
-        counts.append(next - start)
-        start = next
+      let ends = (1...count).map { index in
+        // The rank is a fraction of whole numbers, so that one that falls on a number gives exactly that number.
+        let (rank, rest) = ((sorted.count - 1) * index).quotientAndRemainder(dividingBy: count)
+        return rest == 0 ? sorted[rank] : Self.between(sorted[rank], sorted[rank + 1], rest, of: count)
       }
-      classes = Self.classes(from: least, ends, counts)
+      classes = Self.classes(of: numbers, from: least, endingAt: ends)
     case .naturalBreaks:
       let made = NaturalBreaks(numbers.sorted()).classes(count, isCancelled: isCancelled)
       classes = Self.classes(from: least, made.map(\.end), made.map(\.count))
     }
+  }
+
+  /// Interpolates between two numbers, at `part` of `whole` steps.
+  private static func between(_ low: Double, _ high: Double, _ part: Int, of whole: Int) -> Double {
+    let range = high - low
+    let fraction = Double(part) / Double(whole)
+    // The difference of two finite numbers may overflow.
+    return min(
+      high,
+      (range * Double(part)).isFinite
+        ? low + range * Double(part) / Double(whole) : low * (1 - fraction) + high * fraction)
+  }
+
+  /// Classes that end at ascending numbers, the last of them the greatest; equal ends make one class.
+  private static func classes(of numbers: [Double], from least: Double, endingAt bounds: [Double]) -> [Class] {
+    var ends: [Double] = []
+    for end in bounds where ends.last.map({ $0 < end }) ?? true { ends.append(end) }
+    var counts = [Int](repeating: 0, count: ends.count)
+    for number in numbers { counts[ends.partitioningIndex { $0 >= number }] += 1 }
+    return classes(from: least, ends, counts)
   }
 
   private static func classes(from least: Double, _ ends: [Double], _ counts: [Int]) -> [Class] {

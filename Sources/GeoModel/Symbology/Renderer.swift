@@ -132,7 +132,7 @@ public struct Renderer: Hashable, Sendable {
     case classBreaks(ClassBreaksRenderer)
   }
   public let kind: Kind
-  /// Applied in order.
+  /// At most one of each kind. Their order does not matter.
   public let visualVariables: [VisualVariable]
 
   public init(_ kind: Kind, visualVariables: [VisualVariable] = []) {

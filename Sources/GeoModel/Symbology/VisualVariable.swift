@@ -27,6 +27,16 @@ public struct VisualVariable: Hashable, Sendable {
 }
 
 extension VisualVariable.Effect {
+  /// The order of application, whatever the order of the list: opacity multiplies the alpha that a color has set.
+  var rank: Int {
+    switch self {
+    case .size: 0
+    case .color: 1
+    case .opacity: 2
+    case .rotation: 3
+    }
+  }
+
   /// The symbol with the effect of a number.
   func applied(to symbol: Symbol, _ number: Double) -> Symbol {
     switch self {

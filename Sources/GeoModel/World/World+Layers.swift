@@ -29,7 +29,9 @@ extension World {
           ? data.layers[0] : data.layers.first(where: { $0.name == Text(sourceLayer) }))
     else { throw .unknownSourceLayer(name: sourceLayer, available: names) }
     if asTable { schema = schema.asTable }
-    guard asTable || schema.geometryType != nil else { throw .noGeometry(schema.name.string) }
+    guard asTable || schema.geometryType != nil else {
+      throw .noGeometry(schema.name.string, columns: data.driver == "CSV" ? schema.fields.map(\.name.string) : [])
+    }
     return try add(id, to: container, in: list, at: position) { id in
       Layer(
         id: id, container: container, group: position.group,

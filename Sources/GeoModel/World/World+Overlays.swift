@@ -12,7 +12,8 @@ extension World {
     _ = try views.require(view)
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
-    let overlay = try Overlay(id: id, view: view, reference: info.reference).setting(members)
+    let isInDegrees = info.kind == .geographic && info.unitName == "degree"
+    let overlay = try Overlay(id: id, view: view, reference: info.reference, isInDegrees: isInDegrees).setting(members)
     try overlay.appearance.checkScaleRange()
     defer { changeKnown(view) { $0.overlays.append(id) } }
     return insert(overlay)
@@ -45,7 +46,8 @@ extension World {
   ///
   /// - Complexity: O(k log n), as `FeatureStore.append`.
   public mutating func addGraphics(_ batch: FeatureBatch, to id: OverlayID) throws(ModelError) -> AddedFeatures {
-    try edit(id) { (store, undoRecord) throws(StoreFailure) in
+    try checkLatitudes(of: id, batch.rowsOutside)
+    return try edit(id) { (store, undoRecord) throws(StoreFailure) in
       let added = try store.append(batch, recording: &undoRecord)
       guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
@@ -57,6 +59,12 @@ extension World {
   ///
   /// - Returns: the ids of those that differ from before, in the order of the edits.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
+    try checkLatitudes(of: id) { range in
+      edits.indices.filter { index in
+        guard case .set(let geometry) = edits[index].geometry else { return false }
+        return geometry.envelope.map { $0.yMin < range.lowerBound || $0.yMax > range.upperBound } ?? false
+      }
+    }
     let isUndone = edits.contains { !$0.isSelection }
     let selects = edits.contains { $0.isSelected != nil }
     return try edit(id, isUndone: isUndone, selects: selects) { (store, undoRecord) throws(StoreFailure) in
@@ -77,7 +85,8 @@ extension World {
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
-    try edit(id, selects: false) { (store, undoRecord) throws(StoreFailure) in
+    try checkLatitudes(of: id) { range in y.indices.filter { y[$0] < range.lowerBound || y[$0] > range.upperBound } }
+    return try edit(id, selects: false) { (store, undoRecord) throws(StoreFailure) in
       try FeatureStore.requireOnce(ids)
       let moved = ids.indices.filter { index in
         guard let point = store.feature(id: ids[index])?.point else { return true }
@@ -110,7 +119,8 @@ extension World {
 
   /// Replaces all graphics. Those with an id in both sets stay selected, and count as updated only if they differ.
   public mutating func replaceGraphics(_ batch: FeatureBatch, of id: OverlayID) throws(ModelError) -> ReplacedFeatures {
-    try edit(id) { (store, undoRecord) throws(StoreFailure) in
+    try checkLatitudes(of: id, batch.rowsOutside)
+    return try edit(id) { (store, undoRecord) throws(StoreFailure) in
       let replaced = try store.replace(with: batch, recording: &undoRecord)
       return (replaced, undoRecord == nil ? [] : GraphicsEdit.edits(of: replaced.changes))
     }
@@ -127,6 +137,19 @@ extension World {
       return ((), [GraphicsEdit(.updated, .list(edits.map(\.id)))])
     }
     return overlays[id]?.selectedCount ?? 0
+  }
+
+  /// Throws for graphics whose y is no latitude, where it has to be one: metres taken for degrees are found here.
+  ///
+  /// - Parameter rowsOutside: the indexes of the graphics that have y outside of a range.
+  private func checkLatitudes(
+    of id: OverlayID, _ rowsOutside: (ClosedRange<Double>) -> [Int]
+  ) throws(ModelError) {
+    guard overlays[id]?.isInDegrees == true else { return }
+    // A transformation may round a pole to a little beyond it.
+    let rows = rowsOutside(-90 - 1e-9...90 + 1e-9)
+    guard !rows.isEmpty else { return }
+    throw .items(rows.prefix(100).map { ItemError(index: $0, .latitude) }, count: rows.count)
   }
 
   /// Applies the undo record of an edit, as undo and redo do. Does nothing if there is no such overlay.

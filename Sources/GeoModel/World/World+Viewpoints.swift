@@ -162,7 +162,6 @@ extension World {
 
   func unchecked(_ target: ViewpointTarget, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     var camera = view.camera
-    let map = view.reference.reference
     func projected(_ point: Point, _ reference: SpatialReference) throws(ModelError) -> Point {
       let center: Point
       do { center = try self.center(point, from: reference, of: view) } catch { throw .transform(error) }
@@ -178,24 +177,11 @@ extension World {
         x: point.x, y: point.y, scale: scale, rotation: Camera.normalized(degrees: rotation ?? camera.rotation))
       return (camera, camera.viewpoint(center, reference))
     case .boundingGeometry(let geometry, let padding, let rotation, let reference):
-      guard !geometry.isEmpty else { throw .emptyGeometry }
-      var inMap: Geometry
-      do {
-        let isInDegrees = try transformer.describe(reference).kind == .geographic
-        let clamped = isInDegrees ? view.polarLimit?.clamped(degrees: geometry) ?? geometry : geometry
-        inMap = try transformer.transform(clamped, from: reference, to: map)
-        if let wrap = view.wrap, isInDegrees { inMap = wrap.unrolled(inMap, fromDegrees: clamped) }
-        inMap = view.polarLimit?.clamped(inMap) ?? inMap
-      } catch { throw .transform(error) }
-      let turned = Camera.normalized(degrees: rotation ?? camera.rotation)
-      guard
-        var fitted = Camera.fitting(
-          view.wrap?.narrowed(inMap) ?? inMap, rotation: turned, padding: padding, on: view.screen,
-          metersPerUnit: view.metersPerUnit, scale: camera.scale)
-      else { throw .emptyGeometry }
-      // A box may reach beyond a pole; a center cannot.
-      if view.reference.kind == .geographic { fitted.y = min(max(fitted.y, -90), 90) }
-      return (fitted, .boundingGeometry(geometry, rotation: turned, reference: reference))
+      let fitted = try fitted(geometry, padding: padding, rotation: rotation, reference, in: view)
+      return (fitted, .boundingGeometry(geometry, rotation: fitted.rotation, reference: reference))
+    case .boundingBox(let box, let padding, let rotation, let reference):
+      let fitted = try fitted(Geometry(box), padding: padding, rotation: rotation, reference, in: view)
+      return (fitted, .boundingBox(box, rotation: fitted.rotation, reference: reference))
     case .center(let center, let reference):
       let point = try projected(center, reference)
       (camera.x, camera.y) = (point.x, point.y)
@@ -218,6 +204,30 @@ extension World {
         as: .centerAndScale, in: nil, transformer)
     else { return (camera, view.viewpoint) }
     return (camera, camera.viewpoint(center, reference))
+  }
+
+  /// The camera of a view that shows all of a geometry.
+  private func fitted(
+    _ geometry: Geometry, padding: Double, rotation: Double?, _ reference: SpatialReference, in view: View
+  ) throws(ModelError) -> Camera {
+    guard !geometry.isEmpty else { throw .emptyGeometry }
+    try view.screen.checkPadding(padding)
+    var inMap: Geometry
+    do {
+      let isInDegrees = try transformer.describe(reference).kind == .geographic
+      let clamped = isInDegrees ? view.polarLimit?.clamped(degrees: geometry) ?? geometry : geometry
+      inMap = try transformer.transform(clamped, from: reference, to: view.reference.reference)
+      if let wrap = view.wrap, isInDegrees { inMap = wrap.unrolled(inMap, fromDegrees: clamped) }
+      inMap = view.polarLimit?.clamped(inMap) ?? inMap
+    } catch { throw .transform(error) }
+    guard
+      var fitted = Camera.fitting(
+        view.wrap?.narrowed(inMap) ?? inMap, rotation: Camera.normalized(degrees: rotation ?? view.camera.rotation),
+        padding: padding, on: view.screen, metersPerUnit: view.metersPerUnit, scale: view.camera.scale)
+    else { throw .emptyGeometry }
+    // A box may reach beyond a pole; a center cannot.
+    if view.reference.kind == .geographic { fitted.y = min(max(fitted.y, -90), 90) }
+    return fitted
   }
 
   /// The area of use of a spatial reference, fitted to the screen.

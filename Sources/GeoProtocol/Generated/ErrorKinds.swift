@@ -71,7 +71,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notACommand
   /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
   case wrongKind
-  /// The source's layer has no geometry; add it as a table.
+  /// The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns that
+  /// `xField` and `yField` of `source/open` name.
   case noGeometry
   /// A camera was given for a map, or a view of one; only scenes have cameras.
   case cameraNeedsScene
@@ -143,6 +144,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidGeometry
   /// The geometry is empty.
   case emptyGeometry
+  /// A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay
+  /// whose spatial reference is in degrees, a padding that leaves no room on the screen.
+  case outOfRange
   /// A library that the request needs (PROJ, GEOS or GDAL) is not installed.
   case libraryMissing
   /// There is no such file.
@@ -264,6 +268,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .transformFailed: -31031
     case .invalidGeometry: -31032
     case .emptyGeometry: -31033
+    case .outOfRange: -31035
     case .libraryMissing: -31034
     case .fileNotFound: -31040
     case .pathRefused: -31041

@@ -59,6 +59,34 @@ public enum FeatureProtocol {
     case featureCollection = "FeatureCollection"
   }
 
+  /// A feature with a position that has no coordinates in the requested spatial reference.
+  public struct FailedFeature: JSONDecodable, JSONEncodable, Sendable {
+    /// Its id.
+    public var id: Int
+    /// Which position, for people.
+    public var reason: String
+
+    public init(id: Int, reason: String) {
+      self.id = id
+      self.reason = reason
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.id = try SessionProtocol.readFeatureId(json["id"])
+      self.reason = try json["reason"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      writer.key("reason")
+      writer.value(reason)
+      writer.endObject()
+    }
+  }
+
   /// How features are returned.
   public enum FeatureFormat: String, WireEnum {
     /// `features`: GeoJSON.
@@ -81,9 +109,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
-      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
-      /// those of features.
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -200,11 +228,14 @@ public enum FeatureProtocol {
       public var columns: OverlayProtocol.FeatureColumns?
       /// With columns: the attributes in order, with their types.
       public var fields: [SourceProtocol.Field]?
+      /// Those of the features whose geometry is null because a position of it has no coordinates in
+      /// `outSpatialReference`; absent without any.
+      public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
         type: FeatureProtocol.FeatureCollectionType? = nil, revision: Int, spatialReference: String,
         exceededLimit: Bool, features: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
-        fields: [SourceProtocol.Field]? = nil
+        fields: [SourceProtocol.Field]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil
       ) {
         self.type = type
         self.revision = revision
@@ -213,6 +244,7 @@ public enum FeatureProtocol {
         self.features = features
         self.columns = columns
         self.fields = fields
+        self.failed = failed
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -239,6 +271,10 @@ public enum FeatureProtocol {
           writer.key("fields")
           writer.array(fields) { $0.encode(to: &$1) }
         }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }
@@ -255,9 +291,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
-      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
-      /// those of features.
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -369,9 +405,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
-      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
-      /// those of features.
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -458,9 +494,9 @@ public enum FeatureProtocol {
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
       /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at
-      /// infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and
-      /// those of features.
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
@@ -532,12 +568,19 @@ public enum FeatureProtocol {
       /// Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees
       /// `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian.
       public var extent: SessionProtocol.Envelope?
+      /// The features that `extent` leaves out because a position of theirs has no coordinates in
+      /// `outSpatialReference`, at most the first 1000; absent without any.
+      public var failed: [FeatureProtocol.FailedFeature]?
 
-      public init(revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil) {
+      public init(
+        revision: Int, spatialReference: String, count: Int, extent: SessionProtocol.Envelope? = nil,
+        failed: [FeatureProtocol.FailedFeature]? = nil
+      ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.count = count
         self.extent = extent
+        self.failed = failed
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -551,6 +594,10 @@ public enum FeatureProtocol {
         if let extent {
           writer.key("extent")
           extent.encode(to: &writer)
+        }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }

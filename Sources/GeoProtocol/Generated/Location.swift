@@ -137,7 +137,8 @@ public enum LocationProtocol {
     ]
 
     public struct Params: JSONDecodable, Sendable {
-      /// A LineString with at least two different positions.
+      /// A LineString with at least two different positions. Where its positions have Z, so have the locations: it
+      /// changes evenly between two.
       public var line: JSONOpaque
       /// Of the line.
       public var spatialReference: String

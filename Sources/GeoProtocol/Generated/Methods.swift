@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3311befcfc34afd2"
+  public static let hash = "6fdb9b02894c6c4a"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -544,13 +544,13 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/setViewpoint", domain: "view", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
-      .transformFailed, .libraryMissing, .contentModified]
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .outOfRange,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/animateViewpoint", domain: "view", shape: .process, since: "0.1.0",
-      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
-      .transformFailed, .libraryMissing, .contentModified]
+      errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .outOfRange,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/layerViewStates", domain: "view", shape: .query, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3311befcfc34afd2"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6fdb9b02894c6c4a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -38,13 +38,14 @@ public enum OpenRPCDocument {
 "traffic":{"received":12,"sent":14,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":1,"graphics":243,"locationSources":0,"subscriptions":1},\#
 "residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files"]}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their shapes and errors, and state paths.","description":"The definition of the protocol: its hash, methods with their shapes and errors, and state paths.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods","state"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
+{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods","state","expressions"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
 "hash":{"type":"string","description":"A hash of the whole definition."},\#
 "methods":{"type":"array","items":{"$ref":"#/components/schemas/MethodDescription"},\#
 "description":"All methods."},\#
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
-"description":"All state paths."}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.2","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"description":"All state paths."},\#
+"expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions."}}}},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.2","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"expressions":{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"rpc.discover","summary":"The OpenRPC document of this server.","description":"The OpenRPC document of this server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{"type":"object","required":["openrpc"],"properties":{"openrpc":{"type":"string","description":"The version of OpenRPC.","examples":["1.3.2"]}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"openrpc":"1.3.2"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"binding/create","summary":"Creates a binding to a path, or to a constant.","description":"Creates a binding to a path, or to a constant.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -314,7 +315,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"keys":[{"key":"symbolScale","type":"number","isNullable":false,"defaultValue":1,"isBuiltIn":true}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection or in columns.","description":"Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what follows.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
@@ -337,7 +338,9 @@ public enum OpenRPCDocument {
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order; absent with columns."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
-"description":"With columns: the attributes in order, with their types."}}}},\#
+"description":"With columns: the attributes in order, with their types."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"Those of the features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -356,7 +359,7 @@ public enum OpenRPCDocument {
 "properties":{"name":"Paris"}}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"feature/queryIds","summary":"Returns ids only.","description":"Returns ids only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
@@ -386,7 +389,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"ids":[1]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"feature/queryCount","summary":"Returns their number only.","description":"Returns their number only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
@@ -410,7 +413,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":10,"count":1}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"feature/queryExtent","summary":"Returns their envelope only.","description":"Returns their envelope only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
@@ -421,7 +424,9 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryExtentResult","schema":{"type":"object","required":["revision","spatialReference","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the extent."},\#
 "count":{"type":"integer","minimum":0,"description":"The number."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian."}}}},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"The features that `extent` leaves out because a position of theirs has no coordinates in `outSpatialReference`, at most the first 1000; absent without any."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
@@ -702,7 +707,7 @@ public enum OpenRPCDocument {
 {"name":"method","value":"quantile"},\#
 {"name":"classCount","value":2}],"result":{"name":"result","value":{"revision":6,"counts":[121,122],"renderer":{"type":"classBreaks","field":"population","breaks":[{"minValue":0,"maxValue":1000000,"symbol":{"type":"simpleMarker","color":"#FFFFB2"}},\#
 {"minValue":1000000,"maxValue":35676000,"symbol":{"type":"simpleMarker","color":"#BD0026"}}],"visualVariables":[]}}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"location/createSimulated","summary":"Creates a source that moves along a line.","description":"Creates a source that moves along a line. `location/start` starts it.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"line","description":"A LineString with at least two different positions.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"location/createSimulated","summary":"Creates a source that moves along a line.","description":"Creates a source that moves along a line. `location/start` starts it.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"line","description":"A LineString with at least two different positions. Where its positions have Z, so have the locations: it changes evenly between two.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"spatialReference","description":"Of the line.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"velocity","description":"The velocity.","required":false,"schema":{"type":"number","maximum":299792458,"exclusiveMinimum":0,"default":10},\#
@@ -1139,11 +1144,12 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":4,"elevationSources":["hills"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that covers the point, even where an earlier source is not loaded; the answer names the source.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that has one at the point, even where an earlier source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is outside of that source.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"points","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":100000}},\#
 {"name":"spatialReference","description":"Of the points.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"interpolation","description":"The interpolation.","required":false,"schema":{"$ref":"#/components/schemas/Interpolation","default":"bilinear"}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a point and has no value there hides the sources after it: the answer is `noData` then. Otherwise they are asked.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SceneElevationResult","schema":{"type":"object","required":["revision","elevations"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "elevations":{"type":"array","items":{"$ref":"#/components/schemas/ElevationSample"},\#
 "description":"One for each point, in order."}}}},\#
@@ -1158,7 +1164,7 @@ public enum OpenRPCDocument {
 {"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
-{"name":"interpolation","value":"nearest"}],"result":{"name":"result","value":{"revision":1,"elevations":[{"type":"value","elevation":513,"source":0,"resolution":0.000833}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"interpolation","value":"nearest"}],"result":{"name":"result","value":{"revision":1,"elevations":[{"type":"value","elevation":513,"source":"elevation1","resolution":0.000833}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"source/open","summary":"Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with progress.","description":"Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with progress. The source belongs to the session until it is closed.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"driver","description":"Only this driver, by GDAL's short name.","required":false,"schema":{"type":"string","maxLength":32}},\#
@@ -1308,7 +1314,7 @@ public enum OpenRPCDocument {
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"id","value":"v1"}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[0,0]},\#
-"targetScale":147914382,"rotation":0,"spatialReference":"EPSG:4326"},\#
+"targetScale":252585399.73561698,"rotation":0,"spatialReference":"EPSG:4326"},\#
 "center":{"type":"Point","coordinates":[0,0]},\#
 "scale":147914382,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"view/get","summary":"One view.","description":"One view.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1382,6 +1388,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"viewpoint","value":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"result":{"name":"result","value":{"revision":4,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
@@ -1400,6 +1407,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"viewpoint","value":{"type":"scale","targetScale":25000}}],"result":{"name":"result","value":{"revision":12,"arrived":true}}}],"x-shape":"process","x-since":"0.1.0"},\#
 {"name":"view/layerViewStates","summary":"The state of each layer of the map or scene in the view, by visibility, scale and load status.","description":"The state of each layer of the map or scene in the view, by visibility, scale and load status. State path: `/views/*/layerViewStates`.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1436,11 +1444,11 @@ public enum OpenRPCDocument {
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"locations","value":[{"type":"Point","coordinates":[2.35,48.86]}]}],"result":{"name":"result","value":{"revision":3,"points":[{"x":400,"y":300}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/getVisibleArea","summary":"The visible area: the screen's corners as a polygon, and the box around them.","description":"The visible area: the screen's corners as a polygon, and the box around them.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/getVisibleArea","summary":"The visible area as a polygon, and the box around it.","description":"The visible area as a polygon, and the box around it.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the answer; the map's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewGetVisibleAreaResult","schema":{"type":"object","required":["revision","spatialReference","polygon","envelope"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the answer."},\#
-"polygon":{"$ref":"#/components/schemas/Geometry","description":"The screen's corners."},\#
+"polygon":{"$ref":"#/components/schemas/Geometry","description":"The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180 degrees; from a reference whose parallels are curved into one that wraps around the world the edges have positions between the corners."},\#
 "envelope":{"$ref":"#/components/schemas/Envelope","description":"Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge to edge."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1694,6 +1702,39 @@ public enum OpenRPCDocument {
 "errors":{"type":"array","items":{"type":"string"},\#
 "description":"Its error kinds, besides those common to all."}},\#
 "examples":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"x-since":"0.1.0","x-domain":"session"},\#
+"ExpressionParameter":{"title":"ExpressionParameter","description":"A parameter of a function of expressions.","type":"object","required":["name","types","isOptional","isRepeated"],"properties":{"name":{"type":"string","description":"Its name; arguments are given by position."},\#
+"types":{"type":"array","items":{"type":"string"},\#
+"description":"The types that it takes; `any` for all."},\#
+"isOptional":{"type":"boolean","description":"Whether it can be left out."},\#
+"isRepeated":{"type":"boolean","description":"Whether more arguments of the kind may follow."}},\#
+"examples":[{"name":"text","types":["text"],"isOptional":false,"isRepeated":false}],"x-since":"0.2.0","x-domain":"session"},\#
+"ExpressionFunction":{"title":"ExpressionFunction","description":"A function of expressions.","type":"object","required":["name","params","result","doc","example"],"properties":{"name":{"type":"string","description":"Its name, case-insensitive."},\#
+"params":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionParameter"},\#
+"description":"Its parameters, in order."},\#
+"result":{"type":"array","items":{"type":"string"},\#
+"description":"The types of its value; empty where it is that of an argument."},\#
+"doc":{"type":"string","description":"What it does."},\#
+"example":{"type":"string","description":"An expression that calls it."}},\#
+"examples":[{"name":"upper","params":[{"name":"text","types":["text"],"isOptional":false,"isRepeated":false}],"result":["text"],"doc":"The text in upper case.","example":"upper('Bern')"}],"x-since":"0.2.0","x-domain":"session"},\#
+"ExpressionOperator":{"title":"ExpressionOperator","description":"An operator of expressions.","type":"object","required":["form","precedence","operands","result","doc","example"],"properties":{"form":{"type":"string","description":"As it is written; lowercase letters stand for operands."},\#
+"precedence":{"type":"integer","description":"Operators of a greater number bind tighter."},\#
+"operands":{"type":"array","items":{"type":"string"},\#
+"description":"The types of its operands; `any` for all."},\#
+"result":{"type":"array","items":{"type":"string"},\#
+"description":"The types of its value; empty where it is that of an operand."},\#
+"doc":{"type":"string","description":"What it does."},\#
+"example":{"type":"string","description":"An expression that has it."}},\#
+"examples":[{"form":"a + b","precedence":5,"operands":["number"],"result":["number"],"doc":"The sum.","example":"7 + 2"}],"x-since":"0.2.0","x-domain":"session"},\#
+"ExpressionType":{"title":"ExpressionType","description":"A type of values in expressions.","type":"object","required":["name","doc"],"properties":{"name":{"type":"string","description":"Its name."},\#
+"doc":{"type":"string","description":"What it is."}},\#
+"examples":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}],"x-since":"0.2.0","x-domain":"session"},\#
+"ExpressionLanguage":{"title":"ExpressionLanguage","description":"What [expressions](expressions.md) are made of, by the tables of their parser.","type":"object","required":["functions","operators","types"],"properties":{"functions":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionFunction"},\#
+"description":"The functions."},\#
+"operators":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionOperator"},\#
+"description":"The operators."},\#
+"types":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionType"},\#
+"description":"The types."}},\#
+"examples":[{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}],"x-since":"0.2.0","x-domain":"session"},\#
 "StateDescription":{"title":"StateDescription","description":"One path of the state tree.","type":"object","required":["path","coalescing"],"properties":{"path":{"type":"string","description":"With `*` for an id."},\#
 "coalescing":{"type":"string","description":"latest, merge, keyed or every."}},\#
 "examples":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"x-since":"0.1.0","x-domain":"session"},\#
@@ -1967,6 +2008,9 @@ public enum OpenRPCDocument {
 "examples":[{"field":"population","order":"descending"}],"x-since":"0.1.0","x-domain":"feature"},\#
 "FeatureCollectionType":{"title":"FeatureCollectionType","description":"The GeoJSON type of a collection.","type":"string","enum":["FeatureCollection"],"x-enum-descriptions":{"FeatureCollection":"A FeatureCollection."},\#
 "examples":["FeatureCollection"],"x-since":"0.1.0","x-domain":"feature"},\#
+"FailedFeature":{"title":"FailedFeature","description":"A feature with a position that has no coordinates in the requested spatial reference.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
+"reason":{"type":"string","description":"Which position, for people."}},\#
+"examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
 "examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
@@ -2199,13 +2243,13 @@ public enum OpenRPCDocument {
 "resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#
 "ElevationSample":{"title":"ElevationSample","description":"The height at one point.","oneOf":[{"type":"object","description":"A height.","required":["type","elevation","source","resolution"],"properties":{"type":{"const":"value"},\#
 "elevation":{"type":"number","description":"The height.","x-unit":"metre"},\#
-"source":{"type":"integer","description":"0-based index of the elevation source that has the height."},\#
+"source":{"$ref":"#/components/schemas/ObjectId","description":"The elevation source that has the height."},\#
 "resolution":{"type":"number","description":"Side of its cell, in the units of its spatial reference."}}},\#
-{"type":"object","description":"A source covers the point and has no value there.","required":["type"],"properties":{"type":{"const":"noData"}}},\#
+{"type":"object","description":"Sources cover the point, and none has a value there.","required":["type"],"properties":{"type":{"const":"noData"}}},\#
 {"type":"object","description":"No source covers it.","required":["type"],"properties":{"type":{"const":"outside"}}},\#
-{"type":"object","description":"No loaded source covers it, and one that is not loaded may.","required":["type","source","error"],"properties":{"type":{"const":"notLoaded"},\#
-"source":{"type":"integer","description":"0-based index of the first source that is not loaded."},\#
-"error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"value","elevation":513,"source":0,"resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#
+{"type":"object","description":"No loaded source has a height there, and one that is not loaded may.","required":["type","source","error"],"properties":{"type":{"const":"notLoaded"},\#
+"source":{"$ref":"#/components/schemas/ObjectId","description":"The first source that is not loaded."},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"value","elevation":513,"source":"elevation1","resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#
 "Interpolation":{"title":"Interpolation","description":"How a height between cell centres is computed.","type":"string","enum":["bilinear","nearest"],"x-enum-descriptions":{"bilinear":"From the four cells around it.","nearest":"From the cell it is in."},\#
 "examples":["bilinear"],"x-since":"0.1.0","x-domain":"scene"},\#
 "Field":{"title":"Field","description":"A field of a layer.","type":"object","required":["name","type"],"properties":{"name":{"type":"string","description":"Its name."},\#
@@ -2251,7 +2295,7 @@ public enum OpenRPCDocument {
 "id":{"type":"string","description":"For elements of an ordered list: the element's id. (JSON Patch ignores it; a client that goes by id ignores the index.)"}},\#
 "examples":[{"op":"replace","path":"/views/v1/isNavigating","value":true}],"x-since":"0.1.0","x-domain":"state"},\#
 "Color":{"title":"Color","description":"A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case, and alpha only where it is not opaque.","type":"string","pattern":"^#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$","examples":["#E31A1C"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"Expression":{"title":"Expression","description":"An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_` one code point. Before other characters it is a character. `CASEI(x)` and `ACCENTI(x)`, on both sides of a comparison or around the pattern too, ignore case or accents; accents are those that Unicode's canonical decomposition separates from a letter.\n\nParentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.\n\nFunctions that format text for people use the environment of the layer or overlay whose label, popup or legend it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\n- `format(value, pattern)` or `format(pattern, value, ...)`: as printf: `%[-+ 0,][width][.precision]` and one of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`. Digits are always 0 to 9.\n- `formatDate(date, pattern)`: a date or time of RFC 3339, as strftime. The conversions are `%Y %y %m %d %e %j` (year, year in two digits, month, day, day padded with a space, day of the year), `%H %I %M %S %p` (hours of 24 and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F` (`%Y-%m-%d`), `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d`, and likewise `m e j H I M S`, without padding. A time is converted to `timeZone`; a date without a time is not. Names are in `language`, or in the language of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh, otherwise in English.\n- `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond, decimals)`: with the unit, by `units`. Metric: m, km from 1 km; m², ha from 1 ha, km² from 1 km²; km/h. Imperial: ft, mi from half a mile; ft², ac from 1 acre, mi² from 1 mi²; mph. Without `decimals` (0 to 20) a number below 10 has one decimal, if it is not 0, others none. A foot is 0.3048 m, a mile 1609.344 m, an acre 4046.8564224 m², all exact (the international foot and its multiples).\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":"string","minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
+"Expression":{"title":"Expression","description":"An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_` one code point. Before other characters it is a character.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nParentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.\n\nFunctions that format text for people use the environment of the layer or overlay whose label, popup or legend it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":"string","minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "MarkerStyle":{"title":"MarkerStyle","description":"A marker's shape.","type":"string","enum":["circle","cross","diamond","square","triangle","x"],"x-enum-descriptions":{"circle":"A disc.","cross":"An upright cross.","diamond":"A square on its corner.","square":"A square.","triangle":"A triangle that points up.","x":"A diagonal cross."},\#
 "examples":["circle"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LineStyle":{"title":"LineStyle","description":"A line's dashes.","type":"string","enum":["solid","dash","dot","dashDot","dashDotDot","longDash","longDashDot","shortDash","shortDashDot","shortDashDotDot","shortDot","null"],"x-enum-descriptions":{"solid":"None.","dash":"Dashes.","dot":"Dots.","dashDot":"A dash and a dot.","dashDotDot":"A dash and two dots.","longDash":"Long dashes.","longDashDot":"A long dash and a dot.","shortDash":"Short dashes.","shortDashDot":"A short dash and a dot.","shortDashDotDot":"A short dash and two dots.","shortDot":"Dots close together.","null":"No line."},\#
@@ -2355,7 +2399,7 @@ public enum OpenRPCDocument {
 "label":{"type":"string","maxLength":1024,"description":"The label in the legend."},\#
 "description":{"type":"string","maxLength":4096,"description":"The label in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
-"maxItems":16,"description":"Changes of the symbol by numbers of the feature, applied in order.","default":[]}}},\#
+"maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}},\#
 {"type":"object","description":"One for each combination of values. `fields` or `expression`.","required":["type","uniqueValues"],"properties":{"type":{"const":"uniqueValue"},\#
 "fields":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":3,"description":"The fields whose values are matched."},\#
@@ -2365,7 +2409,7 @@ public enum OpenRPCDocument {
 "defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all others, null included; without it they are not drawn."},\#
 "defaultLabel":{"type":"string","maxLength":1024,"description":"The label of the default symbol in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
-"maxItems":16,"description":"Changes of the symbol by numbers of the feature, applied in order.","default":[]}}},\#
+"maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}},\#
 {"type":"object","description":"One for each range of a number. `field` or `expression`.","required":["type","breaks"],"properties":{"type":{"const":"classBreaks"},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
@@ -2375,7 +2419,7 @@ public enum OpenRPCDocument {
 "defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all others, null included; without it they are not drawn."},\#
 "defaultLabel":{"type":"string","maxLength":1024,"description":"The label of the default symbol in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
-"maxItems":16,"description":"Changes of the symbol by numbers of the feature, applied in order.","default":[]}}}],"examples":[{"type":"classBreaks","field":"population","breaks":[{"maxValue":1000000,"symbol":{"type":"simpleMarker","size":6}},\#
+"maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}}],"examples":[{"type":"classBreaks","field":"population","breaks":[{"maxValue":1000000,"symbol":{"type":"simpleMarker","size":6}},\#
 {"maxValue":50000000,"symbol":{"type":"simpleMarker","size":12}}],"visualVariables":[]}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LabelPlacement":{"title":"LabelPlacement","description":"The position of a label.","type":"string","enum":["automatic","pointAboveCenter","pointAboveLeft","pointAboveRight","pointBelowCenter","pointBelowLeft","pointBelowRight","pointCenterCenter","pointCenterLeft","pointCenterRight","lineAboveAlong","lineBelowAlong","lineCenterAlong","polygonAlwaysHorizontal"],"x-enum-descriptions":{"automatic":"Wherever there is room.","pointAboveCenter":"Above a point.","pointAboveLeft":"Above a point, to the left.","pointAboveRight":"Above a point, to the right.","pointBelowCenter":"Below a point.","pointBelowLeft":"Below a point, to the left.","pointBelowRight":"Below a point, to the right.","pointCenterCenter":"Over a point.","pointCenterLeft":"To the left of a point.","pointCenterRight":"To the right of a point.","lineAboveAlong":"Along a line, above it.","lineBelowAlong":"Along a line, below it.","lineCenterAlong":"Along a line, on it.","polygonAlwaysHorizontal":"Within an area, level."},\#
 "examples":["automatic"],"x-since":"0.1.0","x-domain":"symbology"},\#
@@ -2426,7 +2470,7 @@ public enum OpenRPCDocument {
 "lines":{"type":"array","items":{"$ref":"#/components/schemas/PopupLine"},\#
 "description":"In order."}},\#
 "examples":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"Inhabitants","value":2138551,"text":"2,138,551"}]}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"ClassificationMethod":{"title":"ClassificationMethod","description":"How numbers are divided into classes. Equal numbers are in one class; there may be fewer classes than requested.","type":"string","enum":["equalInterval","quantile","naturalBreaks"],"x-enum-descriptions":{"equalInterval":"Classes of the same width.","quantile":"Classes with as nearly the same number of features as equal numbers allow.","naturalBreaks":"Classes with the least sum of squared distances to the means of the classes (Fisher 1958, Jenks 1967). More than 20,000 different numbers are first merged with their neighbours into that many groups."},\#
+"ClassificationMethod":{"title":"ClassificationMethod","description":"How numbers are divided into classes. Equal numbers are in one class; there may be fewer classes than requested.","type":"string","enum":["equalInterval","quantile","naturalBreaks"],"x-enum-descriptions":{"equalInterval":"Classes of the same width.","quantile":"Classes with as nearly the same number of features as equal numbers allow. Each ends at a quantile, interpolated between two numbers (type 7 of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996), as in NumPy, mapclassify and R.","naturalBreaks":"Classes with the least sum of squared distances to the means of the classes (Fisher 1958, Jenks 1967). More than 20,000 different numbers are first merged with their neighbours into that many groups."},\#
 "examples":["equalInterval"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "TaskDescription":{"title":"TaskDescription","description":"A task that has not been answered.","type":"object","required":["task","method","waiting"],"properties":{"task":{"type":"string","description":"The handle."},\#
 "method":{"type":"string","description":"Its method."},\#
@@ -2459,7 +2503,7 @@ public enum OpenRPCDocument {
 {"type":"object","description":"As in Viewpoint, with padding.","required":["type","geometry","spatialReference"],"properties":{"type":{"const":"boundingGeometry"},\#
 "geometry":{"$ref":"#/components/schemas/Geometry","description":"Any that is not empty."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometry."},\#
-"padding":{"type":"number","minimum":0,"description":"Padding on each side.","default":0,"x-unit":"device-independent pixel"},\#
+"padding":{"type":"number","minimum":0,"description":"Padding on each side, less than half of the width and height of the screen.","default":0,"x-unit":"device-independent pixel"},\#
 "rotation":{"type":"number","description":"Unchanged when absent.","x-unit":"degree"}}},\#
 {"type":"object","description":"Another center.","required":["type","center"],"properties":{"type":{"const":"center"},\#
 "center":{"$ref":"#/components/schemas/Geometry","description":"A point."},\#
@@ -2637,6 +2681,8 @@ public enum OpenRPCDocument {
 "found":{"$ref":"#/components/schemas/LayerKind","description":"Its kind."}}},\#
 "x-since":"0.1.0"},\#
 "noGeometry":{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry","path":"/params/sourceLayer","expected":"a layer with geometry"},\#
+"x-data":{"type":"object","properties":{"available":{"type":"array","items":{"type":"string"},\#
+"description":"The columns of a CSV file."}}},\#
 "x-since":"0.1.0"},\#
 "cameraNeedsScene":{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene","expected":"a center and a scale, or a geometry"},\#
 "x-since":"0.1.0"},\#
@@ -2732,6 +2778,8 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 "emptyGeometry":{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry","path":"/params/viewpoint/geometry","expected":"a geometry that is not empty"},\#
 "x-since":"0.1.0"},\#
+"outOfRange":{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange","path":"/params/viewpoint/padding","expected":"less than half of the width and height of the screen"},\#
+"x-since":"0.2.0"},\#
 "libraryMissing":{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing","library":"GDAL"},\#
 "x-data":{"type":"object","required":["library"],"properties":{"library":{"type":"string","description":"The library."}}},\#
 "x-since":"0.1.0"},\#

@@ -139,7 +139,7 @@ package enum ParamMembers {
     "scene/removeElevationSource": params(["scene", "elevationSource"]),
     "scene/retryElevationSource": params(["scene", "elevationSource"]),
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
-    "scene/elevation": params(["scene", "points", "spatialReference", "interpolation"]),
+    "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
     "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
     "source/openInline": params([
       "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",

@@ -169,23 +169,23 @@ public enum SceneProtocol {
   public enum ElevationSample: JSONDecodable, JSONEncodable, Sendable {
     /// A height.
     case value(Value)
-    /// A source covers the point and has no value there.
+    /// Sources cover the point, and none has a value there.
     case noData
     /// No source covers it.
     case outside
-    /// No loaded source covers it, and one that is not loaded may.
+    /// No loaded source has a height there, and one that is not loaded may.
     case notLoaded(NotLoaded)
 
     /// A height.
     public struct Value: Sendable {
       /// The height. Unit: metre.
       public var elevation: Double
-      /// 0-based index of the elevation source that has the height.
-      public var source: Int
+      /// The elevation source that has the height.
+      public var source: String
       /// Side of its cell, in the units of its spatial reference.
       public var resolution: Double
 
-      public init(elevation: Double, source: Int, resolution: Double) {
+      public init(elevation: Double, source: String, resolution: Double) {
         self.elevation = elevation
         self.source = source
         self.resolution = resolution
@@ -193,7 +193,7 @@ public enum SceneProtocol {
 
       init(members json: JSONValue) throws(JSONError) {
         self.elevation = try json["elevation"].double()
-        self.source = try json["source"].integer()
+        self.source = try SessionProtocol.readObjectId(json["source"])
         self.resolution = try json["resolution"].double()
       }
 
@@ -207,20 +207,20 @@ public enum SceneProtocol {
       }
     }
 
-    /// No loaded source covers it, and one that is not loaded may.
+    /// No loaded source has a height there, and one that is not loaded may.
     public struct NotLoaded: Sendable {
-      /// 0-based index of the first source that is not loaded.
-      public var source: Int
+      /// The first source that is not loaded.
+      public var source: String
       /// The reason.
       public var error: SessionProtocol.Failure
 
-      public init(source: Int, error: SessionProtocol.Failure) {
+      public init(source: String, error: SessionProtocol.Failure) {
         self.source = source
         self.error = error
       }
 
       init(members json: JSONValue) throws(JSONError) {
-        self.source = try json["source"].integer()
+        self.source = try SessionProtocol.readObjectId(json["source"])
         self.error = try SessionProtocol.Failure(from: json["error"])
       }
 
@@ -701,8 +701,9 @@ public enum SceneProtocol {
     }
   }
 
-  /// Heights at points. A height is that of the first loaded source that covers the point, even where an earlier
-  /// source is not loaded; the answer names the source.
+  /// Heights at points. A height is that of the first loaded source that has one at the point, even where an earlier
+  /// source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is
+  /// outside of that source.
   public enum Elevation {
     public static let name: StaticString = "scene/elevation"
 
@@ -715,15 +716,19 @@ public enum SceneProtocol {
       public var spatialReference: String
       /// The interpolation.
       public var interpolation: SceneProtocol.Interpolation
+      /// Whether a source that covers a point and has no value there hides the sources after it: the answer is
+      /// `noData` then. Otherwise they are asked.
+      public var stopAtNoData: Bool
 
       public init(
         scene: String, points: [JSONOpaque], spatialReference: String = "EPSG:4326",
-        interpolation: SceneProtocol.Interpolation = .bilinear
+        interpolation: SceneProtocol.Interpolation = .bilinear, stopAtNoData: Bool = false
       ) {
         self.scene = scene
         self.points = points
         self.spatialReference = spatialReference
         self.interpolation = interpolation
+        self.stopAtNoData = stopAtNoData
       }
 
       public init(from json: JSONValue) throws(JSONError) {
@@ -739,6 +744,8 @@ public enum SceneProtocol {
         self.interpolation = try interpolation.isPresent
           ? SceneProtocol.Interpolation(from: interpolation)
           : .bilinear
+        let stopAtNoData = json["stopAtNoData"]
+        self.stopAtNoData = try stopAtNoData.isPresent ? stopAtNoData.bool() : false
       }
     }
 

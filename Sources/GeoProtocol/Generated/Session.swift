@@ -601,6 +601,211 @@ public enum SessionProtocol {
     }
   }
 
+  /// A parameter of a function of expressions.
+  public struct ExpressionParameter: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name; arguments are given by position.
+    public var name: String
+    /// The types that it takes; `any` for all.
+    public var types: [String]
+    /// Whether it can be left out.
+    public var isOptional: Bool
+    /// Whether more arguments of the kind may follow.
+    public var isRepeated: Bool
+
+    public init(name: String, types: [String], isOptional: Bool, isRepeated: Bool) {
+      self.name = name
+      self.types = types
+      self.isOptional = isOptional
+      self.isRepeated = isRepeated
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name = try json["name"].string()
+      self.types = try json["types"].array { (e) throws(JSONError) in try e.string() }
+      self.isOptional = try json["isOptional"].bool()
+      self.isRepeated = try json["isRepeated"].bool()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("types")
+      writer.array(types) { $1.value($0) }
+      writer.key("isOptional")
+      writer.value(isOptional)
+      writer.key("isRepeated")
+      writer.value(isRepeated)
+      writer.endObject()
+    }
+  }
+
+  /// A function of expressions.
+  public struct ExpressionFunction: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name, case-insensitive.
+    public var name: String
+    /// Its parameters, in order.
+    public var params: [SessionProtocol.ExpressionParameter]
+    /// The types of its value; empty where it is that of an argument.
+    public var result: [String]
+    /// What it does.
+    public var doc: String
+    /// An expression that calls it.
+    public var example: String
+
+    public init(
+      name: String, params: [SessionProtocol.ExpressionParameter], result: [String], doc: String, example: String
+    ) {
+      self.name = name
+      self.params = params
+      self.result = result
+      self.doc = doc
+      self.example = example
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name = try json["name"].string()
+      self.params = try json["params"].array(SessionProtocol.ExpressionParameter.init(from:))
+      self.result = try json["result"].array { (e) throws(JSONError) in try e.string() }
+      self.doc = try json["doc"].string()
+      self.example = try json["example"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("params")
+      writer.array(params) { $0.encode(to: &$1) }
+      writer.key("result")
+      writer.array(result) { $1.value($0) }
+      writer.key("doc")
+      writer.value(doc)
+      writer.key("example")
+      writer.value(example)
+      writer.endObject()
+    }
+  }
+
+  /// An operator of expressions.
+  public struct ExpressionOperator: JSONDecodable, JSONEncodable, Sendable {
+    /// As it is written; lowercase letters stand for operands.
+    public var form: String
+    /// Operators of a greater number bind tighter.
+    public var precedence: Int
+    /// The types of its operands; `any` for all.
+    public var operands: [String]
+    /// The types of its value; empty where it is that of an operand.
+    public var result: [String]
+    /// What it does.
+    public var doc: String
+    /// An expression that has it.
+    public var example: String
+
+    public init(form: String, precedence: Int, operands: [String], result: [String], doc: String, example: String) {
+      self.form = form
+      self.precedence = precedence
+      self.operands = operands
+      self.result = result
+      self.doc = doc
+      self.example = example
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.form = try json["form"].string()
+      self.precedence = try json["precedence"].integer()
+      self.operands = try json["operands"].array { (e) throws(JSONError) in try e.string() }
+      self.result = try json["result"].array { (e) throws(JSONError) in try e.string() }
+      self.doc = try json["doc"].string()
+      self.example = try json["example"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("form")
+      writer.value(form)
+      writer.key("precedence")
+      writer.value(precedence)
+      writer.key("operands")
+      writer.array(operands) { $1.value($0) }
+      writer.key("result")
+      writer.array(result) { $1.value($0) }
+      writer.key("doc")
+      writer.value(doc)
+      writer.key("example")
+      writer.value(example)
+      writer.endObject()
+    }
+  }
+
+  /// A type of values in expressions.
+  public struct ExpressionType: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name.
+    public var name: String
+    /// What it is.
+    public var doc: String
+
+    public init(name: String, doc: String) {
+      self.name = name
+      self.doc = doc
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name = try json["name"].string()
+      self.doc = try json["doc"].string()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("doc")
+      writer.value(doc)
+      writer.endObject()
+    }
+  }
+
+  /// What [expressions](expressions.md) are made of, by the tables of their parser.
+  public struct ExpressionLanguage: JSONDecodable, JSONEncodable, Sendable {
+    /// The functions.
+    public var functions: [SessionProtocol.ExpressionFunction]
+    /// The operators.
+    public var operators: [SessionProtocol.ExpressionOperator]
+    /// The types.
+    public var types: [SessionProtocol.ExpressionType]
+
+    public init(
+      functions: [SessionProtocol.ExpressionFunction], operators: [SessionProtocol.ExpressionOperator],
+      types: [SessionProtocol.ExpressionType]
+    ) {
+      self.functions = functions
+      self.operators = operators
+      self.types = types
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.functions = try json["functions"].array(SessionProtocol.ExpressionFunction.init(from:))
+      self.operators = try json["operators"].array(SessionProtocol.ExpressionOperator.init(from:))
+      self.types = try json["types"].array(SessionProtocol.ExpressionType.init(from:))
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("functions")
+      writer.array(functions) { $0.encode(to: &$1) }
+      writer.key("operators")
+      writer.array(operators) { $0.encode(to: &$1) }
+      writer.key("types")
+      writer.array(types) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
   /// One path of the state tree.
   public struct StateDescription: JSONDecodable, JSONEncodable, Sendable {
     /// With `*` for an id.
@@ -984,7 +1189,8 @@ public enum SessionProtocol {
     }
   }
 
-  /// The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
+  /// The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of
+  /// expressions.
   public enum Describe {
     public static let name: StaticString = "session/describe"
 
@@ -1005,15 +1211,18 @@ public enum SessionProtocol {
       public var methods: [SessionProtocol.MethodDescription]
       /// All state paths.
       public var state: [SessionProtocol.StateDescription]
+      /// The functions, operators and types of expressions.
+      public var expressions: SessionProtocol.ExpressionLanguage
 
       public init(
         protocolVersion: String, hash: String, methods: [SessionProtocol.MethodDescription],
-        state: [SessionProtocol.StateDescription]
+        state: [SessionProtocol.StateDescription], expressions: SessionProtocol.ExpressionLanguage
       ) {
         self.protocolVersion = protocolVersion
         self.hash = hash
         self.methods = methods
         self.state = state
+        self.expressions = expressions
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1026,6 +1235,8 @@ public enum SessionProtocol {
         writer.array(methods) { $0.encode(to: &$1) }
         writer.key("state")
         writer.array(state) { $0.encode(to: &$1) }
+        writer.key("expressions")
+        expressions.encode(to: &writer)
         writer.endObject()
       }
     }

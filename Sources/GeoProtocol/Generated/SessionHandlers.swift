@@ -15,7 +15,8 @@ public protocol SessionHandlers: MethodHandlers {
   /// Counters and memory of the server.
   static func status(_ params: Status.Params, on client: Types.Client) throws -> Status.Result
 
-  /// The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
+  /// The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of
+  /// expressions.
   static func describe(_ params: Describe.Params, in world: Types.World) throws -> Describe.Result
 }
 

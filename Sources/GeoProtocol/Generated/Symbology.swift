@@ -18,9 +18,9 @@ public enum SymbologyProtocol {
   ///
   /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
   /// backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_`
-  /// one code point. Before other characters it is a character. `CASEI(x)` and `ACCENTI(x)`, on both sides of a
-  /// comparison or around the pattern too, ignore case or accents; accents are those that Unicode's canonical
-  /// decomposition separates from a letter.
+  /// one code point. Before other characters it is a character.
+  ///
+  /// [Functions, operators and types](expressions.md) are also in `session/describe`.
   ///
   /// Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types
   /// are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text
@@ -31,22 +31,6 @@ public enum SymbologyProtocol {
   /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
   /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
   /// format in English, metric, and UTC.
-  ///
-  /// - `format(value, pattern)` or `format(pattern, value, ...)`: as printf: `%[-+ 0,][width][.precision]` and one of
-  /// `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`. Digits are
-  /// always 0 to 9.
-  /// - `formatDate(date, pattern)`: a date or time of RFC 3339, as strftime. The conversions are `%Y %y %m %d %e %j`
-  /// (year, year in two digits, month, day, day padded with a space, day of the year), `%H %I %M %S %p` (hours of 24
-  /// and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F` (`%Y-%m-%d`),
-  /// `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d`, and likewise `m e j H I M S`, without
-  /// padding. A time is converted to `timeZone`; a date without a time is not. Names are in `language`, or in the
-  /// language of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr, ja, zh,
-  /// otherwise in English.
-  /// - `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
-  /// decimals)`: with the unit, by `units`. Metric: m, km from 1 km; m², ha from 1 ha, km² from 1 km²; km/h.
-  /// Imperial: ft, mi from half a mile; ft², ac from 1 acre, mi² from 1 mi²; mph. Without `decimals` (0 to 20) a
-  /// number below 10 has one decimal, if it is not 0, others none. A foot is 0.3048 m, a mile 1609.344 m, an acre
-  /// 4046.8564224 m², all exact (the international foot and its multiples).
   ///
   /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
   /// of `locale`. The separators and names are those of the Unicode CLDR.
@@ -997,7 +981,8 @@ public enum SymbologyProtocol {
       public var label: String?
       /// The label in the legend.
       public var description: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1054,7 +1039,8 @@ public enum SymbologyProtocol {
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1129,7 +1115,8 @@ public enum SymbologyProtocol {
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
-      /// Changes of the symbol by numbers of the feature, applied in order.
+      /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+      /// opacity multiplies that of the color.
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
@@ -1663,7 +1650,9 @@ public enum SymbologyProtocol {
   public enum ClassificationMethod: String, WireEnum {
     /// Classes of the same width.
     case equalInterval
-    /// Classes with as nearly the same number of features as equal numbers allow.
+    /// Classes with as nearly the same number of features as equal numbers allow. Each ends at a quantile,
+    /// interpolated between two numbers (type 7 of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996),
+    /// as in NumPy, mapclassify and R.
     case quantile
     /// Classes with the least sum of squared distances to the means of the classes (Fisher 1958, Jenks 1967). More
     /// than 20,000 different numbers are first merged with their neighbours into that many groups.

@@ -10,8 +10,8 @@ import JSON
 /// camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s metres away,
 /// and its scale is
 /// 2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent use
-/// inches: a map unit of one metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not corrected
-/// for latitude. The origin of screen coordinates is the upper left, y points down.
+/// inches: a map unit of one metre is 1 / 0.0254 (39.37007874...) inches, one degree is 111,319.490793 m; Web
+/// Mercator is not corrected for latitude. The origin of screen coordinates is the upper left, y points down.
 public enum ViewProtocol {
   /// The region that a view shows. Immutable.
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {
@@ -253,7 +253,7 @@ public enum ViewProtocol {
       public var geometry: JSONOpaque
       /// Of the geometry.
       public var spatialReference: String
-      /// Padding on each side. Unit: device-independent pixel.
+      /// Padding on each side, less than half of the width and height of the screen. Unit: device-independent pixel.
       public var padding: Double
       /// Unchanged when absent. Unit: degree.
       public var rotation: Double?
@@ -1117,7 +1117,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// The visible area: the screen's corners as a polygon, and the box around them.
+  /// The visible area as a polygon, and the box around it.
   public enum GetVisibleArea {
     public static let name: StaticString = "view/getVisibleArea"
 
@@ -1147,7 +1147,9 @@ public enum ViewProtocol {
       public var revision: Int
       /// Of the answer.
       public var spatialReference: String
-      /// The screen's corners.
+      /// The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180
+      /// degrees; from a reference whose parallels are curved into one that wraps around the world the edges have
+      /// positions between the corners.
       public var polygon: JSONOpaque
       /// Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater
       /// than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond

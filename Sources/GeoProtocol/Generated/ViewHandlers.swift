@@ -62,7 +62,7 @@ public protocol ViewHandlers: MethodHandlers {
   /// Converts map coordinates to screen points, also outside the screen.
   static func toScreen(_ params: ToScreen.Params, in world: Types.World) throws -> ToScreen.Result
 
-  /// The visible area: the screen's corners as a polygon, and the box around them.
+  /// The visible area as a polygon, and the box around it.
   static func getVisibleArea(_ params: GetVisibleArea.Params, in world: Types.World) throws -> GetVisibleArea.Result
 
   /// Sets how the view follows a location; absent members stay as they are.

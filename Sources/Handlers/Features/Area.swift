@@ -33,7 +33,7 @@ struct Area: Sendable {
     transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
     if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
-      boxes = wrap.turns(of: envelope)
+      boxes = wrap.turns(of: envelope, over: isOwn ? store.extent : nil)
     } else if envelope.xMin > envelope.xMax {
       throw RPCError(
         .invalidParams, "Only a box in a reference that goes around the world can cross the antimeridian.",

@@ -1,16 +1,28 @@
 // The extent of the features that match a query, in any spatial reference.
 
 import GeoModel
+import GeoProtocol
 import Geometry
 import JSONRPC
 import Query
+import WireCoding
 
 extension FeatureQuery {
-  /// The number of matching features and their extent in `target`; nil when none has a geometry.
+  /// The number of matching features and their extent in `target`; nil when none has a geometry there.
+  struct Extent {
+    let count: Int
+    let box: Envelope?
+    /// The first features that have no coordinates in `target`.
+    var failed: [FeatureProtocol.FailedFeature] = []
+  }
+
+  /// So many features that have no coordinates are named.
+  private static let failureLimit = 1000
+
   func extent(
     in target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
-  ) throws -> (count: Int, box: Envelope?) {
-    if isAll, target == reference { return (store.count, store.extent) }
+  ) throws -> Extent {
+    if isAll, target == reference { return Extent(count: store.count, box: store.extent) }
     let isMoved = target != reference
     let shares = share.split(by: max(effort, 1), store.count * (isMoved ? Self.transformCost : 1))
     let rows = try rows(shares[0])
@@ -20,33 +32,45 @@ extension FeatureQuery {
         if index.isMultiple(of: 1 << 12) { try shares[1].checkpoint(index, of: rows.count) }
         if let own = store[row]?.envelope { box.include(own) }
       }
-      return (rows.count, box.isNone ? nil : box)
+      return Extent(count: rows.count, box: box.isNone ? nil : box)
     }
     var extent = try ProjectedExtent(from: reference, to: target, transformer)
+    var failed: [FeatureProtocol.FailedFeature] = []
     // Positions of 1024 features are transformed by one call: the call costs more than a position.
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try shares[1].checkpoint(start, of: rows.count)
-      try include(rows[start..<min(start + 1024, rows.count)], in: &extent)
+      try include(rows[start..<min(start + 1024, rows.count)], in: &extent, &failed)
     }
-    return (rows.count, extent.box)
+    return Extent(count: rows.count, box: extent.box, failed: failed)
   }
 
-  private func include(_ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent) throws {
+  private func include(
+    _ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent, _ failed: inout [FeatureProtocol.FailedFeature]
+  ) throws {
     var values: [Double] = []
     for row in rows { store[row]?.geometry?.forEachPositions { values.append(xy: $0) } }
     do throws(TransformError) {
       try extent.include(&values)
     } catch {
-      // Repeats one by one, so that the error names the feature.
+      // Repeats one by one, to leave out what has no coordinates.
       for row in rows {
         guard let feature = store[row] else { continue }
         var values: [Double] = []
         feature.geometry?.forEachPositions { values.append(xy: $0) }
         do throws(TransformError) { try extent.include(&values) } catch {
-          throw RPCError(error).with("feature", feature.id)
+          let failure = try FeatureProtocol.FailedFeature(feature.id, error)
+          if failed.count < Self.failureLimit { failed.append(failure) }
         }
       }
     }
+  }
+}
+
+extension FeatureProtocol.FailedFeature {
+  /// - Throws: an error that is not about a position.
+  init(_ id: Int, _ error: TransformError) throws {
+    guard case .outsideDomain = error else { throw error }
+    self.init(id: id, reason: RPCError(error).message)
   }
 }
 

@@ -14,12 +14,15 @@ extension FeatureService {
   private static let checkBytes = 1 << 18
 
   /// Sets the columns of a page, up to the feature that fills a part.
+  ///
+  /// - Returns: the number of rows that were read for them.
   static func setColumns(
-    of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [Geometry?]?,
+    of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?,
     _ features: FeatureQuery, _ selection: FeatureWriter.Selection, _ share: WorkShare
-  ) throws {
+  ) throws -> Int {
     let schema = features.store.schema
     var writer = FeatureColumnsWriter(schema, selection)
+    var count = page.count
     var checked = 0
     for (index, row) in page.enumerated() {
       // Each costs as much as a point.
@@ -28,14 +31,16 @@ extension FeatureService {
         checked = writer.byteCount
       }
       guard let feature = features.store[row] else { continue }
-      writer.append(feature, transformed: geometries?[index])
+      writer.append(feature, geometries?[index] ?? .own)
       guard writer.byteCount > partBytes else { continue }
       if let limit = share.worker?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
-      result.exceededLimit = result.exceededLimit || index + 1 < page.count
+      count = index + 1
+      result.exceededLimit = result.exceededLimit || count < page.count
       break
     }
     let fields = schema.fields.map(Wire.field)
     result.fields = selection.columns.map { $0.map { fields[$0] } } ?? fields
     result.columns = writer.columns()
+    return count
   }
 }

@@ -40,16 +40,19 @@ package enum FeatureService: FeatureHandlers {
         by: searchEffort, isMoved ? maxCount * FeatureQuery.transformCost : 0, maxCount * FeatureQuery.writeCost)
       let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
       try features.checkWeight(of: rows.page, transforms: isMoved, share)
-      let geometries =
-        isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
+      let moved = isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
       var result = FeatureProtocol.Query.Result(
         revision: revision, spatialReference: reference.definition, exceededLimit: rows.exceeded)
+      var count = rows.page.count
       switch format {
       case .geojson:
         result.type = .featureCollection
-        result.features = try written(rows.page, geometries, features, finalSelection, shares[2])
-      case .columns: try setColumns(of: &result, rows.page, geometries, features, finalSelection, shares[2])
+        result.features = try written(rows.page, moved?.geometries, features, finalSelection, shares[2])
+      case .columns:
+        count = try setColumns(of: &result, rows.page, moved?.geometries, features, finalSelection, shares[2])
       }
+      let failed = moved?.failed.filter { $0.index < count }.map(\.feature) ?? []
+      if !failed.isEmpty { result.failed = failed }
       return result
     }
   }
@@ -88,7 +91,7 @@ package enum FeatureService: FeatureHandlers {
       let extent = try features.extent(in: reference, transformer, share)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
-        extent: extent.box.map(Wire.envelope))
+        extent: extent.box.map(Wire.envelope), failed: extent.failed.isEmpty ? nil : extent.failed)
     }
   }
 
@@ -110,7 +113,7 @@ package enum FeatureService: FeatureHandlers {
   /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
   /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
   private static func written(
-    _ page: ArraySlice<UInt32>, _ geometries: [Geometry?]?, _ features: FeatureQuery,
+    _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?, _ features: FeatureQuery,
     _ selection: FeatureWriter.Selection, _ share: WorkShare
   ) throws -> JSONOpaque {
     let (store, schema) = (features.store, features.store.schema)
@@ -119,7 +122,7 @@ package enum FeatureService: FeatureHandlers {
         writer.beginArray()
         for (index, row) in page.enumerated() {
           guard let feature = store[row] else { continue }
-          FeatureWriter.writeFeature(feature, schema, selection, transformed: geometries?[index], to: &writer) {}
+          FeatureWriter.writeFeature(feature, schema, selection, geometries?[index] ?? .own, to: &writer) {}
         }
         writer.endArray()
       }
@@ -130,7 +133,7 @@ package enum FeatureService: FeatureHandlers {
       try share.checkpoint(index, of: page.count)
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
-        feature, schema, selection, transformed: geometries?[index], to: &writer, checkpoint: worker.checkCancelled)
+        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: worker.checkCancelled)
       // Ends as soon as the result is too large, instead of building all of it.
       guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
     }
@@ -139,21 +142,25 @@ package enum FeatureService: FeatureHandlers {
     return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 
-  /// The geometries of a page in another spatial reference. Computed before anything is written, so that a failure is an error
-  /// response instead of a broken result.
+  /// The geometries of a page in another spatial reference, none for features that have no coordinates there. Computed before
+  /// anything is written, so that `failed` and errors are known.
   private static func transformed(
     _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
     _ transformer: any CoordinateTransformer, _ share: WorkShare
-  ) throws -> [Geometry?] {
-    try rows.enumerated().map { (index, row) throws -> Geometry? in
-      guard let feature = features.store[row], let geometry = feature.geometry else { return nil }
+  ) throws -> (geometries: [FeatureWriter.Shape], failed: [(index: Int, feature: FeatureProtocol.FailedFeature)]) {
+    var failed: [(index: Int, feature: FeatureProtocol.FailedFeature)] = []
+    let geometries = try rows.enumerated().map { (index, row) throws -> FeatureWriter.Shape in
+      guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
       do {
-        return try transformer.transform(geometry, from: features.reference, to: target) {
+        let moved = try transformer.transform(geometry, from: features.reference, to: target) {
           try share.checkpoint(index, of: rows.count)
         }
+        return .given(moved)
       } catch let error as TransformError {
-        throw RPCError(error).with("feature", feature.id)
+        failed.append((index, try FeatureProtocol.FailedFeature(feature.id, error)))
+        return .given(nil)
       }
     }
+    return (geometries, failed)
   }
 }

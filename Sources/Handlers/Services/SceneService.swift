@@ -138,7 +138,7 @@ package enum SceneService: SceneHandlers {
     return TaskPlan { worker in
       let elevations = try surface.elevations(
         at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
-        transformer: transformer
+        stopsAtNoData: params.stopAtNoData, transformer: transformer
       ) { worker.isCancelled }
       try worker.checkCancelled()
       let result = SceneProtocol.Elevation.Result(revision: revision, elevations: elevations.map(Wire.elevation))

@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import Query
 import StateTree
 
 package enum SessionService: SessionHandlers {
@@ -36,6 +37,25 @@ package enum SessionService: SessionHandlers {
           name: $0.name, domain: $0.domain, shape: $0.shape.rawValue, since: $0.since,
           errors: $0.errors.map(\.rawValue))
       },
-      state: WireProtocol.statePaths.map { .init(path: $0.path, coalescing: $0.coalescing.rawValue) })
+      state: WireProtocol.statePaths.map { .init(path: $0.path, coalescing: $0.coalescing.rawValue) },
+      expressions: expressions)
+  }
+
+  private static var expressions: SessionProtocol.ExpressionLanguage {
+    .init(
+      functions: ExpressionLanguage.functions.map { function in
+        .init(
+          name: function.name,
+          params: function.parameters.map {
+            .init(name: $0.name, types: $0.types, isOptional: $0.isOptional, isRepeated: $0.isRepeated)
+          },
+          result: function.result, doc: function.doc, example: function.example)
+      },
+      operators: ExpressionLanguage.operators.map {
+        .init(
+          form: $0.form, precedence: $0.precedence, operands: $0.operands, result: $0.result, doc: $0.doc,
+          example: $0.example)
+      },
+      types: ExpressionLanguage.types.map { .init(name: $0.name, doc: $0.doc) })
   }
 }

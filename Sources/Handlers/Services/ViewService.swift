@@ -135,51 +135,6 @@ package enum ViewService: ViewHandlers {
       })
   }
 
-  package static func getVisibleArea(_ params: GetVisibleArea.Params, in world: World) throws -> GetVisibleArea.Result {
-    let view = try world.views.require(ID(params.view))
-    let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
-    let pieces = view.visiblePieces
-    let own = view.reference.reference
-    let rings = try pieces.map { piece in
-      try world.transformer.transform(.polygon([piece]), from: own, to: reference)
-    }
-    return .init(
-      revision: world.revision, spatialReference: reference.definition,
-      polygon: Wire.opaque(rings.count == 1 ? rings[0] : .multiPolygon(rings.compactMap(\.rings))),
-      envelope: Wire.envelope(try visibleBox(of: view, pieces, in: reference, world)))
-  }
-
-  /// The envelope of the visible area. Across the antimeridian, `xMin > xMax` in degrees; in other references that go around the
-  /// world, `xMax` lies beyond the world's edge, as the coordinates of screen points do.
-  private static func visibleBox(
-    of view: View, _ pieces: [Positions], in reference: SpatialReference, _ world: World
-  ) throws -> Envelope {
-    let own = view.reference.reference
-    let info = try world.transformer.describe(reference)
-    var boxes = pieces.compactMap { Geometry.multiPoint($0).envelope }
-    guard let wrap = WorldWrap(info, world.transformer) else {
-      return try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
-        .reduce(into: Envelope.none) { $0.include($1) }
-    }
-    if view.wrap != nil || info.kind == .geographic {
-      boxes = try boxes.map { try world.bounds(of: $0, from: own, to: reference) }
-    } else {
-      // The view's reference is not cyclic, so the antimeridian is found in degrees.
-      boxes = try boxes.flatMap { try world.bounds(of: $0, from: own, to: .wgs84).split(at: 180) }
-        .map { try world.bounds(of: $0, from: .wgs84, to: reference) }
-    }
-    // Boxes are ordered from west to east.
-    var all = boxes.reduce(into: Envelope.none) { $0.include($1) }
-    guard let first = boxes.first, let last = boxes.last else { return all }
-    if view.showsWholeTurn {
-      (all.xMin, all.xMax) = (wrap.xMin, wrap.xMax)
-    } else {
-      (all.xMin, all.xMax) = (first.xMin, last.xMax)
-      if info.kind != .geographic, boxes.count > 1 { all.xMax += wrap.width }
-    }
-    return all
-  }
-
   package static func setLocationDisplay(
     _ params: SetLocationDisplay.Params, in world: inout World
   ) throws -> SetLocationDisplay.Result {
@@ -199,12 +154,5 @@ extension World {
   /// The spatial reference under its authority's code, where it has one; nil for nil.
   package func canonical(_ name: String?) throws -> SpatialReference? {
     try name.map { try transformer.describe(SpatialReference($0)).reference }
-  }
-}
-
-extension Geometry {
-  /// A polygon's rings.
-  fileprivate var rings: [Positions]? {
-    if case .polygon(let rings) = self { rings } else { nil }
   }
 }

@@ -20,6 +20,13 @@ final class PipeTransport: ChannelInboundHandler {
   private let input: CInt
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   private var hasWritten = false
+  /// When the last output was written, if nothing has come since.
+  private var writtenAt: NIODeadline?
+  /// How long to wait for a reply without a poll.
+  private var patience = TimeAmount.zero
+  private static let maxPatience = TimeAmount.microseconds(50)
+  /// A reply is quick if it comes within this time, wake-ups included.
+  private static let quick = TimeAmount.microseconds(150)
   private var context: ChannelHandlerContext?
   private var sending = JSONWriter(capacity: 64 << 10)
   private var sent = 0
@@ -49,6 +56,8 @@ final class PipeTransport: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if let writtenAt { patience = NIODeadline.now() - writtenAt < Self.quick ? Self.maxPatience : .zero }
+    writtenAt = nil
     hasWritten = false
     unwrapInboundIn(data).withUnsafeReadableBytes { session.receive($0) }
     readOn()
@@ -62,10 +71,29 @@ final class PipeTransport: ChannelInboundHandler {
     while hasWritten, turns < 16, !isWriting, !isFinished, session.ending == nil, session.wantsInput {
       hasWritten = false
       turns += 1
-      let count = read(input, scratch.baseAddress, scratch.count)
-      guard count > 0 else { return }
+      guard let count = readSoon() else { return }
       session.receive(UnsafeRawBufferPointer(rebasing: scratch[..<count]))
     }
+  }
+
+  /// Reads what is there, or comes within ``patience``.
+  ///
+  /// To wake a thread that waits in a poll takes longer than most requests do. A client that has replied quickly gets some patience,
+  /// until it does not reply in time; others on the processor go first. An idle server polls.
+  private func readSoon() -> Int? {
+    let start = NIODeadline.now()
+    while true {
+      let count = read(input, scratch.baseAddress, scratch.count)
+      if count > 0 { return count }
+      guard count < 0, errno == EAGAIN, patience > .zero else { break }
+      guard NIODeadline.now() - start < patience else {
+        patience = .zero
+        break
+      }
+      sched_yield()
+    }
+    writtenAt = start
+    return nil
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

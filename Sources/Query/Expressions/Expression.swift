@@ -4,7 +4,8 @@ import Geometry
 import TextFormatting
 
 /// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`,
-/// arithmetic and functions. Spatial, temporal and array predicates are not supported yet.
+/// `CASE`, arithmetic and functions (``ExpressionLanguage`` lists them). Spatial, temporal and array predicates are not
+/// supported yet.
 ///
 /// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's
 /// grammar `-2^2` is 4, and `^` does not chain. A backslash escapes a quote or a backslash in a text, and a wildcard in
@@ -12,7 +13,7 @@ import TextFormatting
 /// functions are case-insensitive, property names are not.
 ///
 /// Null means unknown: a comparison with it is neither true nor false (SQL's three-valued logic), and arithmetic and
-/// functions of it are null, except `coalesce` and `iif`. A comparison of different types, a division by zero, and NaN
+/// functions of it are null, except `coalesce`, `iif` and `CASE`. A comparison of different types, a division by zero, and NaN
 /// are null too. Integers and doubles compare exactly; an integer overflow gives a double. `/` divides reals, `DIV`
 /// gives the integer part. Texts compare by Unicode code points. JSON is text for functions and `LIKE`, and not
 /// comparable. A `DATE` is its midnight in UTC; compared with a `DATE` or `TIMESTAMP`, a text is parsed by RFC 3339.

@@ -29,7 +29,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
   public let expected: String
   /// What was found: a part of the text, or in words.
   public let found: String
-  /// For an unknown property of a schema: the existing ones.
+  /// For an unknown property of a schema: the existing ones. For an unknown function: all functions.
   public let available: [String]
 
   init(

@@ -68,6 +68,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .power(let base, let exponent): return value(base).raised(to: value(exponent))
     case .negate(let operand): return Scalar.integer(0).applying(.subtract, value(operand), isNegation: true)
     case .call(let function, let range): return call(function, range)
+    case .choice(let range): return choice(range)
     case .format(let number, let range):
       return Scalar(tree.parts.formats[number].text(of: children[range].map { value($0) }, by: conventions))
     case .formatDate(let number, let operand):
@@ -112,6 +113,15 @@ struct ExpressionEvaluator<Source: PropertySource> {
     return toLow == nil || toHigh == nil ? nil : true
   }
 
+  private func choice(_ range: Range<Int>) -> Scalar {
+    var index = range.lowerBound
+    while index + 1 < range.upperBound {
+      if truth(children[index]) == true { return value(children[index + 1]) }
+      index += 2
+    }
+    return index < range.upperBound ? value(children[index]) : .null
+  }
+
   private func call(_ function: ExpressionFunction, _ range: Range<Int>) -> Scalar {
     let arguments = children[range]
     switch function {
@@ -121,7 +131,6 @@ struct ExpressionEvaluator<Source: PropertySource> {
         if !value.isNull { return value }
       }
       return .null
-    case .iif: return value(arguments[range.lowerBound + (truth(arguments[range.lowerBound]) == true ? 1 : 2)])
     case .min, .max:
       // The greatest or least; null if any is null, or they do not compare.
       let wanted = function == .min ? Order.less : .greater

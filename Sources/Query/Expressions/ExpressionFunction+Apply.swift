@@ -4,7 +4,8 @@ import Platform
 import TextFormatting
 
 extension ExpressionFunction {
-  /// `arguments` match the signature. The evaluator implements `coalesce`, `iif`, `min` and `max`.
+  /// `arguments` match the signature. The evaluator implements `coalesce`, `min` and `max`; the last ones are nodes of
+  /// their own.
   func value(of arguments: [Scalar], by conventions: TextConventions) -> Scalar {
     switch self {
     case .concat:
@@ -41,7 +42,9 @@ extension ExpressionFunction {
     case .formatLength: return Self.measured(arguments, .length, conventions)
     case .formatArea: return Self.measured(arguments, .area, conventions)
     case .formatSpeed: return Self.measured(arguments, .speed, conventions)
-    case .coalesce, .iif, .min, .max: return .null
+    case .count: return Self.count(arguments[0])
+    case .coalesce, .min, .max: return .null
+    case .iif, .date, .timestamp, .format, .formatDate: return .null
     }
   }
 
@@ -126,6 +129,37 @@ extension ExpressionFunction {
     else { return .null }
     if let whole = Int64(text) { return .integer(whole) }
     return Double(text).map { Scalar(finite: $0) } ?? .null
+  }
+
+  /// The number of elements of an array or of members of an object: of commas outside of texts and inner values.
+  private static func count(_ value: Scalar) -> Scalar {
+    guard case .json(let text) = value else { return .null }
+    var (depth, commas, isInText, isEscaped, isEmpty) = (0, 0, false, false, true)
+    for byte in text.utf8 {
+      if isInText {
+        if isEscaped {
+          isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+          isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+          isInText = false
+        }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isInText = true
+      case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      case UInt8(ascii: ",") where depth == 1: commas += 1
+      case 0x20, 0x09, 0x0A, 0x0D: continue
+      default: break
+      }
+      // The first bracket is followed by its closing one in an empty value alone.
+      if depth > 1 || depth == 1 && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "{") || isInText {
+        isEmpty = false
+      }
+    }
+    return .integer(isEmpty ? 0 : Int64(commas + 1))
   }
 
   private static func rounded(_ arguments: [Scalar]) -> Scalar {

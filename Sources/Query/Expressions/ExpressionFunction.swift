@@ -1,70 +1,95 @@
-// The functions of expressions: names, argument counts and types. `format` and `formatDate` are separate nodes.
+// The functions of expressions: one table by which calls are parsed and checked, and from which clients read what there is.
 
-/// A function by its lowercase name; names are case-insensitive.
-enum ExpressionFunction: String, BitwiseCopyable, Sendable {
-  /// Concatenates all arguments.
-  case concat
-  case upper, lower, trim
-  /// For case-insensitive comparisons and patterns.
-  case casei
-  /// For accent-insensitive comparisons and patterns.
-  case accenti
-  /// The length in code points.
-  case length
-  /// From the code point numbered `start`, the first being 1; to the end without a count.
-  case substring
-  case replace
-  /// Null for a text that is not a decimal number.
-  case toNumber = "tonumber"
-  case toText = "totext"
-  /// Rounds to the given decimals, 0 by default; halves away from zero.
-  case round
-  case floor, ceil, abs, sqrt
-  case min, max
-  /// The first argument that is not null.
-  case coalesce
-  /// The second argument if the first is true, else the third (also for null).
-  case iif
-  /// Metres, square metres and metres per second in display units; with the given decimals, or as few as suffice.
-  case formatLength = "formatlength"
-  case formatArea = "formatarea"
-  case formatSpeed = "formatspeed"
+/// A function; names are case-insensitive. An entry of the table is a case here, with its signature and what is said of it.
+enum ExpressionFunction: String, BitwiseCopyable, CaseIterable, Sendable {
+  case casei, accenti
+  case upper, lower, trim, length, substring, replace, concat, toText, toNumber
+  case abs, ceil, floor, round, sqrt, min, max
+  case count, coalesce, iif
+  case date, timestamp
+  case format, formatDate, formatLength, formatArea, formatSpeed
+
+  /// The function of a name; nil without one.
+  init?(named name: String) {
+    // Names are short: a text of any length need not be changed for a look-up.
+    guard name.utf8.count <= 16, let known = Self.byKey[name.lowercased()] else { return nil }
+    self = known
+  }
+
+  private static let byKey = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+
+  struct Parameter {
+    /// How often the argument occurs: once, at most once, or any number of times from once on.
+    enum Occurrence { case once, optional, repeated }
+    let name: String
+    let types: ScalarTypes
+    var occurrence = Occurrence.once
+  }
 
   struct Signature {
-    let counts: ClosedRange<Int>
-    /// By index; the last one repeats.
-    let arguments: [ScalarTypes]
+    /// Only the last one may be repeated.
+    let parameters: [Parameter]
     /// Nil if the result is one of the arguments.
     let result: ScalarTypes?
-    /// The first argument that can be the result.
-    var passesFrom = 0
 
-    func argument(_ index: Int) -> ScalarTypes { arguments[Swift.min(index, arguments.count - 1)] }
+    init(_ parameters: Parameter..., result: ScalarTypes?) { (self.parameters, self.result) = (parameters, result) }
+
+    var counts: ClosedRange<Int> {
+      let isRepeated = parameters.last?.occurrence == .repeated
+      return parameters.count { $0.occurrence != .optional }...(isRepeated ? .max : parameters.count)
+    }
+
+    /// The types of an argument by its index.
+    func argument(_ index: Int) -> ScalarTypes { parameters[Swift.min(index, parameters.count - 1)].types }
   }
 
   /// Whether it formats text by conventions.
   var isWrittenByConventions: Bool {
     switch self {
-    case .formatLength, .formatArea, .formatSpeed: true
+    case .format, .formatDate, .formatLength, .formatArea, .formatSpeed: true
     default: false
     }
   }
 
   var signature: Signature {
+    let text = Parameter(name: "text", types: .text)
+    let number = Parameter(name: "number", types: .number)
+    let decimals = Parameter(name: "decimals", types: .number, occurrence: .optional)
+    let literal = Parameter(name: "literal", types: .text)
     switch self {
-    case .concat: Signature(counts: 1 ... .max, arguments: [.any], result: .text)
-    case .upper, .lower, .trim, .casei, .accenti: Signature(counts: 1...1, arguments: [.text], result: .text)
-    case .length: Signature(counts: 1...1, arguments: [.text], result: .number)
-    case .substring: Signature(counts: 2...3, arguments: [.text, .number], result: .text)
-    case .replace: Signature(counts: 3...3, arguments: [.text], result: .text)
-    case .toNumber: Signature(counts: 1...1, arguments: [[.text, .number]], result: .number)
-    case .toText: Signature(counts: 1...1, arguments: [.any], result: .text)
-    case .round: Signature(counts: 1...2, arguments: [.number], result: .number)
-    case .floor, .ceil, .abs, .sqrt: Signature(counts: 1...1, arguments: [.number], result: .number)
-    case .formatLength, .formatArea, .formatSpeed: Signature(counts: 1...2, arguments: [.number], result: .text)
-    case .min, .max: Signature(counts: 1 ... .max, arguments: [[.number, .text, .instant]], result: nil)
-    case .coalesce: Signature(counts: 1 ... .max, arguments: [.any], result: nil)
-    case .iif: Signature(counts: 3...3, arguments: [.boolean, .any], result: nil, passesFrom: 1)
+    case .casei, .accenti, .upper, .lower, .trim: return Signature(text, result: .text)
+    case .length: return Signature(text, result: .number)
+    case .substring:
+      return Signature(
+        text, Parameter(name: "start", types: .number),
+        Parameter(name: "count", types: .number, occurrence: .optional), result: .text)
+    case .replace:
+      return Signature(text, Parameter(name: "old", types: .text), Parameter(name: "new", types: .text), result: .text)
+    case .concat: return Signature(Parameter(name: "value", types: .any, occurrence: .repeated), result: .text)
+    case .toText: return Signature(Parameter(name: "value", types: .any), result: .text)
+    case .toNumber: return Signature(Parameter(name: "value", types: [.text, .number]), result: .number)
+    case .abs, .ceil, .floor, .sqrt: return Signature(number, result: .number)
+    case .round: return Signature(number, decimals, result: .number)
+    case .min, .max:
+      return Signature(
+        Parameter(name: "value", types: [.number, .text, .instant], occurrence: .repeated), result: nil)
+    case .count: return Signature(Parameter(name: "list", types: .json), result: .number)
+    case .coalesce: return Signature(Parameter(name: "value", types: .any, occurrence: .repeated), result: nil)
+    case .iif:
+      return Signature(
+        Parameter(name: "condition", types: .boolean), Parameter(name: "then", types: .any),
+        Parameter(name: "else", types: .any), result: nil)
+    case .date, .timestamp: return Signature(literal, result: .instant)
+    case .format:
+      return Signature(
+        Parameter(name: "pattern", types: .text), Parameter(name: "value", types: .any, occurrence: .repeated),
+        result: .text)
+    case .formatDate:
+      return Signature(
+        Parameter(name: "date", types: [.text, .instant]), Parameter(name: "pattern", types: .text), result: .text)
+    case .formatLength: return Signature(Parameter(name: "metres", types: .number), decimals, result: .text)
+    case .formatArea: return Signature(Parameter(name: "squareMetres", types: .number), decimals, result: .text)
+    case .formatSpeed: return Signature(Parameter(name: "metresPerSecond", types: .number), decimals, result: .text)
     }
   }
 }

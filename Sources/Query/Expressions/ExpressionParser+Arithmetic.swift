@@ -4,30 +4,20 @@ import Geometry
 
 extension ExpressionParser {
   mutating func sum() throws(ExpressionError) -> Int {
-    try chain([.plus: .add, .minus: .subtract]) { parser throws(ExpressionError) in try parser.product() }
+    try chain(ofProducts: false) { parser throws(ExpressionError) in try parser.product() }
   }
 
   private mutating func product() throws(ExpressionError) -> Int {
-    try chain([.asterisk: .multiply, .slash: .divide, .percent: .remainder]) { parser throws(ExpressionError) in
-      try parser.power()
-    }
+    try chain(ofProducts: true) { parser throws(ExpressionError) in try parser.power() }
   }
 
   private mutating func chain(
-    _ operations: [ExpressionToken.Symbol: Arithmetic],
-    _ operand: (inout ExpressionParser) throws(ExpressionError) -> Int
+    ofProducts isProduct: Bool, _ operand: (inout ExpressionParser) throws(ExpressionError) -> Int
   ) throws(ExpressionError) -> Int {
     let first = try operand(&self)
     let offset = range.lowerBound
     var links: [ExpressionTree.Link] = []
-    while true {
-      let operation: Arithmetic?
-      switch token {
-      case .symbol(let symbol): operation = operations[symbol]
-      case .keyword(.div): operation = operations[.slash] == nil ? nil : .integerDivide
-      default: operation = nil
-      }
-      guard let operation else { break }
+    while let operation = token.arithmetic, operation.isProduct == isProduct {
       try advance()
       links.append(.init(operation: operation, operand: try operand(&self)))
     }
@@ -61,6 +51,16 @@ extension ExpressionParser {
     var node = try operand()
     for _ in 0..<(2 - minuses % 2) { node = add(.negate(node), at: start) }
     return node
+  }
+}
+
+extension ExpressionToken {
+  fileprivate var arithmetic: Arithmetic? {
+    switch self {
+    case .symbol(let symbol): Arithmetic(rawValue: symbol.rawValue)
+    case .keyword(.div): .integerDivide
+    default: nil
+    }
   }
 }
 

@@ -23,6 +23,7 @@ extension ExpressionParser {
       return addProperty(name, at: start)
     case .name(let name):
       try advance()
+      if isWord(name, "case"), token.beginsOperand { return try choice(at: start) }
       return token == .symbol(.open) ? try call(name, at: start) : addProperty(name, at: start)
     case .symbol(.open):
       return try nested { parser throws(ExpressionError) in
@@ -37,26 +38,26 @@ extension ExpressionParser {
   }
 
   private mutating func call(_ name: String, at start: Int) throws(ExpressionError) -> Int {
-    let key = name.utf8.count <= 16 ? name.lowercased() : ""
-    if key == "date" || key == "timestamp" { return try instant(isDate: key == "date", at: start) }
-    let function = ExpressionFunction(rawValue: key)
-    guard function != nil || key == "format" || key == "formatdate" else {
-      throw error(.unknownFunction, at: start, expected: "a function", found: name)
+    guard let function = ExpressionFunction(named: name) else {
+      throw error(
+        .unknownFunction, at: start, expected: "a function", found: name,
+        available: ExpressionFunction.allCases.map(\.rawValue))
     }
+    if function == .date || function == .timestamp { return try instant(isDate: function == .date, at: start) }
     let arguments = try nested { parser throws(ExpressionError) in
       try parser.advance()
       return try parser.arguments(min: 0) { parser throws(ExpressionError) in try parser.anything() }
     }
-    guard let function else {
-      return try key == "format" ? format(arguments, at: start) : formatDate(arguments, at: start)
-    }
+    if function == .format { return try format(arguments, at: start) }
+    if function == .formatDate { return try formatDate(arguments, at: start) }
     let counts = function.signature.counts
     guard counts.contains(arguments.count) else {
       throw error(
         .argumentCount, at: start, expected: "\(function.rawValue) with \(Self.words(counts))",
         found: "\(arguments.count)")
     }
-    return add(.call(function, addChildren(arguments)), at: start)
+    let children = addChildren(arguments)
+    return add(function == .iif ? .choice(children) : .call(function, children), at: start)
   }
 
   private static func words(_ counts: ClosedRange<Int>) -> String {

@@ -34,8 +34,10 @@ struct ExpressionParser {
     error(.syntax, at: range.lowerBound, expected: expected, found: token == .end ? "the end" : lexer.excerpt(range))
   }
 
-  func error(_ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String) -> ExpressionError {
-    lexer.error(kind, at: offset, expected: expected, found: found)
+  func error(
+    _ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String, available: [String] = []
+  ) -> ExpressionError {
+    lexer.error(kind, at: offset, expected: expected, found: found, available: available)
   }
 
   mutating func take(_ keyword: ExpressionToken.Keyword) throws(ExpressionError) -> Bool {
@@ -160,7 +162,7 @@ struct ExpressionParser {
 
   /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`, the innermost of which is applied first.
   private mutating func likePattern() throws(ExpressionError) -> String {
-    guard case .name(let name) = token, let fold = ExpressionFunction(rawValue: name.lowercased())?.fold else {
+    guard case .name(let name) = token, let fold = ExpressionFunction(named: name)?.fold else {
       guard case .text = token else { throw unexpected("a pattern in single quotes") }
       let text = lexer.pattern(range)
       try advance()

@@ -65,9 +65,9 @@ struct ExpressionLexer {
   }
 
   func error(
-    _ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String
+    _ kind: ExpressionError.Kind, at offset: Int, expected: String, found: String, available: [String] = []
   ) -> ExpressionError {
-    ExpressionError(kind, at: offset, in: bytes, expected: expected, found: found)
+    ExpressionError(kind, at: offset, in: bytes, expected: expected, found: found, available: available)
   }
 
   /// A part of the text for a message, truncated.

@@ -4,7 +4,7 @@ import Calendar
 import Geometry
 import TextFormatting
 
-enum Comparison: String, BitwiseCopyable, Sendable {
+enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
   case equal = "="
   case notEqual = "<>"
   case less = "<"
@@ -36,7 +36,22 @@ enum Comparison: String, BitwiseCopyable, Sendable {
   }
 }
 
-enum Arithmetic: UInt8, BitwiseCopyable, Sendable { case add, subtract, multiply, divide, remainder, integerDivide }
+enum Arithmetic: String, BitwiseCopyable, CaseIterable, Sendable {
+  case add = "+"
+  case subtract = "-"
+  case multiply = "*"
+  case divide = "/"
+  case remainder = "%"
+  case integerDivide = "DIV"
+
+  /// Whether it precedes sums.
+  var isProduct: Bool {
+    switch self {
+    case .add, .subtract: false
+    case .multiply, .divide, .remainder, .integerDivide: true
+    }
+  }
+}
 
 /// One node. Numbers are indices of other nodes or of the tree's lists.
 enum ExpressionNode: Sendable {
@@ -62,6 +77,9 @@ enum ExpressionNode: Sendable {
   case power(Int, Int)
   case negate(Int)
   case call(ExpressionFunction, Range<Int>)
+  /// Pairs of a condition and a value in ``ExpressionTree/Parts/children``, and the value where none is true, if there
+  /// is one.
+  case choice(Range<Int>)
   /// Index in ``ExpressionTree/Parts/formats``.
   case format(Int, Range<Int>)
   /// Index in ``ExpressionTree/Parts/dateFormats``.

@@ -22,13 +22,39 @@ struct ScalarTypes: OptionSet {
     return !left.intersection(right).subtracting(.json).isEmpty
   }
 
-  var words: String {
-    let all: [(ScalarTypes, String)] = [
-      (.boolean, "a truth value"), (.number, "a number"), (.text, "a text"), (.instant, "an instant"), (.json, "JSON"),
-    ]
-    let names = all.filter { contains($0.0) }.map(\.1)
-    return names.isEmpty ? "null" : names.joined(separator: " or ")
+  /// A type with its name, its name in a sentence, and what it is.
+  struct Entry {
+    let type: ScalarTypes
+    let name: String
+    let words: String
+    let doc: String
   }
+
+  static let table = [
+    Entry(type: .boolean, name: "boolean", words: "a truth value", doc: "`TRUE` or `FALSE`."),
+    Entry(
+      type: .number, name: "number", words: "a number",
+      doc: "An integer of 64 bits or a double. Both compare exactly; an integer that overflows becomes a double."),
+    Entry(type: .text, name: "text", words: "a text", doc: "Text in single quotes; a doubled quote is one."),
+    Entry(
+      type: .instant, name: "instant", words: "an instant",
+      doc:
+        "`DATE('2000-01-31')` or `TIMESTAMP('2000-01-31T12:00:00Z')`. Fields of dates and times are texts, which compare with it."
+    ),
+    Entry(
+      type: .json, name: "json", words: "JSON",
+      doc:
+        "An array or object of an attribute. Functions of text and `LIKE` take its JSON text; it compares with nothing, as equal values can be written in many ways."
+    ),
+  ]
+
+  var words: String {
+    let words = Self.table.filter { contains($0.type) }.map(\.words)
+    return words.isEmpty ? "null" : words.joined(separator: " or ")
+  }
+
+  /// The names of the types; `any` for all.
+  var names: [String] { self == .any ? ["any"] : Self.table.filter { contains($0.type) }.map(\.name) }
 }
 
 extension ScalarTypes {
@@ -74,12 +100,20 @@ extension ExpressionTree {
       case .chain, .power, .negate: types.append(.number)
       case .format, .formatDate: types.append(.text)
       case .call(let function, let range):
-        let signature = function.signature
-        let passed = parts.children[range].dropFirst(signature.passesFrom).map { types[$0] }
-        types.append(signature.result ?? passed.reduce([]) { $0.union($1) })
+        types.append(function.signature.result ?? union(of: parts.children[range], types))
+      case .choice(let range): types.append(union(of: values(ofChoice: range), types))
       }
     }
     return types
+  }
+
+  private func union(of nodes: some Sequence<Int>, _ types: [ScalarTypes]) -> ScalarTypes {
+    nodes.reduce([]) { $0.union(types[$1]) }
+  }
+
+  /// The nodes of the values of a choice, one of which is its result.
+  private func values(ofChoice range: Range<Int>) -> [Int] {
+    range.filter { ($0 - range.lowerBound) % 2 == 1 || $0 == range.upperBound - 1 }.map { parts.children[$0] }
   }
 
   /// - Throws: ``ExpressionError`` of kind `type` at the first operand that never matches.
@@ -116,6 +150,10 @@ extension ExpressionTree {
       case .call(let function, let range):
         for (index, argument) in parts.children[range].enumerated() {
           try demand(function.signature.argument(index), argument)
+        }
+      case .choice(let range):
+        for index in stride(from: range.lowerBound, to: range.upperBound - 1, by: 2) {
+          try demand(.boolean, parts.children[index])
         }
       }
     }

@@ -48,6 +48,9 @@ public struct FeatureBatch: Sendable {
     last = -1
   }
 
+  /// The rows whose geometry has y outside of a range.
+  public func rowsOutside(_ range: ClosedRange<Double>) -> [Int] { geometry.rowsOutside(range) }
+
   // MARK: The row begun last. Without one, nothing happens.
 
   @inline(__always)

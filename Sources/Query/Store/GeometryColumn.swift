@@ -48,6 +48,19 @@ struct GeometryColumn: Sendable {
     return IndexedGeometry(x: x[row], y: y[row])
   }
 
+  /// The rows that have y outside of a range. O(positions).
+  func rowsOutside(_ range: ClosedRange<Double>) -> [Int] {
+    guard isPacked else {
+      return others.indices.filter { row in
+        others[row]?.envelope.map { $0.yMin < range.lowerBound || $0.yMax > range.upperBound } ?? false
+      }
+    }
+    // The loop vectorizes; which rows it was is asked rarely. Without a position y is 0 or 1.
+    var isAnyOutside = false
+    for y in y { isAnyOutside = isAnyOutside || y < range.lowerBound || y > range.upperBound }
+    return isAnyOutside ? y.indices.filter { y[$0] < range.lowerBound || y[$0] > range.upperBound } : []
+  }
+
   @inline(__always)
   mutating func appendNone() {
     guard isPacked else { return others.append(nil) }

@@ -16,11 +16,14 @@ extension RPCError {
       case .tooDeep, .tooLong: .expressionTooDeep
       case .unknownProperty: .unknownField
       }
-    self = RPCError(
-      kind,
-      "Expected \(error.expected) in line \(error.line), column \(error.column), found \(error.found).",
-      path: path, expected: error.expected
-    ).with(error.position).with("found", error.found)
+    let place = "line \(error.line), column \(error.column)"
+    var message = "Expected \(error.expected) in \(place), found \(error.found)."
+    if !error.available.isEmpty {
+      let noun = error.kind == .unknownFunction ? "function" : "property"
+      let end = Suggestion(for: error.found, among: error.available).end
+      message = "In \(place) there is no \(noun) `\(error.found)`\(end)"
+    }
+    self = RPCError(kind, message, path: path, expected: error.expected).with(error.position).with("found", error.found)
     if kind == .unknownField { self = with("available", error.available) }
   }
 

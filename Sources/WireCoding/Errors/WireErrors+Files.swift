@@ -18,7 +18,10 @@ extension RPCError {
     }
   }
 
-  package init(_ error: ReadError) {
+  package init(_ error: ReadError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
+
+  /// - Parameter place: where the name of a field or layer is looked for.
+  init(_ error: ReadError, _ place: ErrorPlace) {
     switch error {
     case .file(let refusal): self.init(refusal)
     case .unrecognized(let path): self.init(.unknownFormat, "No driver recognizes \(path).", path: path)
@@ -32,9 +35,15 @@ extension RPCError {
     case .changedWhileRead(let path):
       self.init(.changedWhileRead, "\(path) changed while it was read.", path: path)
     case .noSuchLayer(let name, let available):
-      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\".").with("available", available)
+      let end = Suggestion(for: name, among: available).end
+      self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
+        .with("available", available)
     case .missingField(let name, let available):
-      self = RPCError(.missingField, "There is no field \"\(name)\".").with("available", available)
+      let suggestion = Suggestion(for: name, among: available)
+      self = RPCError(
+        .missingField, "There is no field \"\(name)\"\(suggestion.end)", path: place.path(toText: name),
+        expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
+      ).with("available", available)
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
     case .readerFailed(let failure):

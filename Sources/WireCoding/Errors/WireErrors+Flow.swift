@@ -9,7 +9,8 @@ extension RPCError {
   /// - Parameters:
   ///   - root: the params; the member that contains the value determines the error's path.
   ///   - prefix: the JSON Pointer of the params.
-  package init(_ error: FlowError, in root: JSONValue?, at prefix: String) {
+  ///   - place: where what has no known path is looked for.
+  init(_ error: FlowError, in root: JSONValue?, at prefix: String, _ place: ErrorPlace) {
     /// The path of a value, from its pointer within the member that contains it.
     func path(_ pointer: String) -> String? {
       let names = [
@@ -19,32 +20,46 @@ extension RPCError {
     }
     switch error {
     case .unknownProperty(let name, let available):
-      self = RPCError(.unknownProperty, "There is no property \"\(name)\".", path: path("/\(name)"))
-        .with("available", available)
+      let isGiven = root?.member("values").member(name).isPresent == true
+      let suggestion = Suggestion(for: name, among: available)
+      self = RPCError(
+        .unknownProperty, "There is no property \"\(name)\"\(suggestion.end)",
+        path: isGiven ? path("/" + jsonPointerEscaped(name)) : place.path(toMember: "path", "from", "name"),
+        expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
+      ).with("available", available)
     case .wrongType(let pointer, let expected):
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
     case .valueTooLarge(let pointer):
       self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(pointer))
-    case .readOnly(let target): self = RPCError(.readOnly, "\(target) cannot be set.").with("target", target)
+    case .readOnly(let target):
+      self = RPCError(.readOnly, "\(target) cannot be set.", path: place.path(toText: target)).with("target", target)
     case .notWritable(let target):
-      self = RPCError(.notWritable, "No command sets \(target).").with("target", target)
+      self = RPCError(.notWritable, "No command sets \(target).", path: place.path(toText: target))
+        .with("target", target)
     case .invalidPath(let pointer):
       self.init(
         .invalidPath, "There is no value at \"\(pointer.prefix(200))\".",
-        path: root?.member("path").isPresent == true ? "\(prefix)/path" : nil,
+        path: place.path(toText: pointer) ?? place.path(toMember: "path"),
         expected: "a JSON Pointer to an existing value")
     case .cycle(let paths):
-      self = RPCError(.cycle, "These depend on one another without end: \(paths.joined(separator: ", ")).")
-        .with("paths", paths)
+      self = RPCError(
+        .cycle, "These depend on one another without end: \(paths.joined(separator: ", ")).",
+        path: paths.lazy.compactMap { place.path(toText: $0) }.first ?? place.path(toMember: "properties")
+      ).with("paths", paths)
     case .sharedObjectMissing(let name, let node):
-      let error = RPCError(.sharedObjectMissing, "No object is shared as \"\(name)\".").with("name", name)
+      let error = RPCError(
+        .sharedObjectMissing, "No object is shared as \"\(name)\".", path: place.path(toText: name)
+      ).with("name", name)
       self = node.map { error.with("node", $0) } ?? error
     case .defined(let name): self.init(.alreadyDefined, "\"\(name)\" has a different definition.")
     case .notANode(let id):
       self.init(
         .notANode, "\"\(id)\" has no environment.", path: "\(prefix)/node",
         expected: "a map, scene, view, overlay or layer")
-    case .unknownItem(let id): self = RPCError(.unknownItem, "The list has no item \"\(id)\".").with("id", id)
+    case .unknownItem(let id):
+      self = RPCError(
+        .unknownItem, "The list has no item \"\(id)\".", path: place.path(toText: id, in: ["ids", "before", "path"])
+      ).with("id", id)
     case .duplicateItem(let id, let pointer):
       self = RPCError(.duplicateItem, "The list would contain \"\(id)\" twice.", path: path(pointer)).with("id", id)
     case .unknownReference(let id, let pointer):
@@ -57,7 +72,7 @@ extension RPCError {
         .invalidDefinition, "The property \"\(property)\" needs \(expected).", path: "\(prefix)/properties",
         expected: expected)
     case .inDefault(let index, let error):
-      self.init(error, in: nil, at: prefix)
+      self.init(error, in: nil, at: prefix, ErrorPlace(root: nil, prefix: prefix))
       self.path = "\(prefix)/properties/\(index)/defaultValue"
     case .linkFailed(let link, let target, let failure):
       self = RPCError(.linkFailed, "The link \"\(link)\" could not write \(target): \(failure.message)")

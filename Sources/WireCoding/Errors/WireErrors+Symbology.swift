@@ -22,8 +22,10 @@ extension RPCError {
     case .stops: self = plain(.invalidStops)
     case .template: self = plain(.invalidTemplate).with(error.position)
     case .unknownField(let name, let available):
-      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: path, expected: error.expected)
-        .with("available", available)
+      self = RPCError(
+        .unknownField, "There is no attribute \"\(name)\"\(Suggestion(for: name, among: available).end)", path: path,
+        expected: error.expected
+      ).with("available", available)
     case .expression(let error): self.init(error, at: path)
     case .fieldType(let name): self.init(wrongField: name, found: error.found, expected: error.expected, at: path)
     }

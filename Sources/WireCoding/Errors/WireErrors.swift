@@ -18,7 +18,12 @@ extension RPCError {
   /// - Parameters:
   ///   - root: the value that the error's path starts from.
   ///   - prefix: the JSON Pointer of `root` in the request.
-  package init?(_ error: any Error, in root: JSONValue?, at prefix: String) {
+  ///   - world: where ids that exist are looked up, to be named beside one that does not.
+  ///   - searches: whether `root` is searched for what the error is about; otherwise it has only the path that is known.
+  package init?(
+    _ error: any Error, in root: JSONValue?, at prefix: String, _ world: World? = nil, searches: Bool = true
+  ) {
+    let place = ErrorPlace(root: searches ? root : nil, prefix: prefix)
     func invalid(_ kind: ErrorKind, _ error: JSONError) -> RPCError {
       let path = prefix + (root.map { error.path(from: $0) } ?? "")
       let message = "Expected \(error.expected) at \(path), found \(error.found)."
@@ -29,9 +34,9 @@ extension RPCError {
     case let error as JSONError: self = invalid(.invalidParams, error)
     case let fault as WireFault: self = invalid(fault.kind, fault.error)
     case let error as SymbologyError: self.init(error, at: prefix)
-    case let error as ModelError: self.init(error, in: root, at: prefix)
-    case let error as TransformError: self.init(error)
-    case let error as ReadError: self.init(error)
+    case let error as ModelError: self.init(error, in: root, at: prefix, place, world)
+    case let error as TransformError: self.init(error, place)
+    case let error as ReadError: self.init(error, place)
     case is CancellationError: self = .cancelled
     default: return nil
     }
@@ -50,25 +55,43 @@ extension RPCError {
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
-  private init(unknown noun: String, _ id: String, in root: JSONValue?, at prefix: String) {
-    let member = root.flatMap { Self.member(naming: id, noun, in: $0) }
-    self = RPCError(.unknownId, "There is no \(noun) \"\(id)\".", path: member.map { "\(prefix)/\($0)" })
-      .with("id", id)
+  /// - Parameter known: the ids that there are.
+  private init(
+    unknown noun: String, _ id: String, in root: JSONValue?, at prefix: String, _ place: ErrorPlace,
+    pointer: String? = nil, known: [String] = []
+  ) {
+    let member = root.flatMap { Self.member(naming: id, noun, in: $0) }.map { "\(prefix)/\($0)" }
+    let path = member ?? pointer.flatMap { place.path(toPathOf: $0) } ?? place.path(toText: id)
+    self = RPCError(
+      .unknownId, "There is no \(noun) \"\(id)\"\(Suggestion(for: id, among: known.contains(id) ? [] : known).end)",
+      path: path
+    ).with("id", id)
   }
 
   /// - Parameters:
   ///   - root: the params, in which the error's path is found; nil for an error without them.
   ///   - prefix: what the error's paths start from.
   package init(_ error: ModelError, in root: JSONValue? = nil, at prefix: String = "/params") {
+    self.init(error, in: root, at: prefix, ErrorPlace(root: root, prefix: prefix), nil)
+  }
+
+  private init(
+    _ error: ModelError, in root: JSONValue?, at prefix: String, _ place: ErrorPlace, _ world: World?
+  ) {
     switch error {
-    case .unknownID(let collection, let id): self.init(unknown: collection.noun, id, in: root, at: prefix)
+    case .unknownID(let collection, let id):
+      let pointer = ModelPath(ObjectReference(collection, id)).description
+      self.init(
+        unknown: collection.noun, id, in: root, at: prefix, place, pointer: pointer,
+        known: world?.ids(of: collection) ?? [])
     case .idExists(let id, let holder, let isClosed):
       let reason =
         isClosed
         ? "a closed \(holder), which undo or redo can restore"
         : "\(holder == "overlay" || holder == "elevationSource" ? "an" : "a") \(holder)"
-      self = RPCError(.idExists, "The id \"\(id)\" is that of \(reason).").with("id", id).with("holder", holder)
-    case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix)
+      self = RPCError(.idExists, "The id \"\(id)\" is that of \(reason).", path: place.path(toText: id, in: ["id"]))
+        .with("id", id).with("holder", holder)
+    case .unknownItem(let noun, let id): self.init(unknown: noun, id, in: root, at: prefix, place)
     case .idRepeated(let id, let path):
       self = RPCError(.idExists, "The list contains \"\(id)\" twice.", path: prefix + path).with("id", id)
     case .cycle(let cycle):
@@ -84,14 +107,22 @@ extension RPCError {
         expected: "an owner with fewer than \(limit) owners around it")
     case .wrongKind(let id, let kind, let expected):
       self = RPCError(
-        .wrongKind, "\"\(id)\" is a \(kind.rawValue).", expected: Self.list(expected.map(\.rawValue))
+        .wrongKind, "\"\(id)\" is a \(kind.rawValue).", path: place.path(toText: id),
+        expected: Self.list(expected.map(\.rawValue))
       ).with("id", id).with("found", kind.rawValue)
-    case .noGeometry(let name):
-      self.init(
-        .noGeometry, "\"\(name)\" has no geometry.", path: prefix + "/sourceLayer", expected: "a layer with geometry")
+    case .noGeometry(let name, let columns):
+      let source = columns.isEmpty ? nil : columns.map { "`\($0)`" }.joined(separator: ", ")
+      self = RPCError(
+        .noGeometry,
+        "\"\(name)\" has no geometry"
+          + (source.map { ": `xField` and `yField` of source/open name its columns, of \($0)." } ?? "."),
+        path: prefix + "/sourceLayer", expected: "a layer with geometry"
+      ).with("available", columns.isEmpty ? nil : columns)
     case .expression(let error, let path): self.init(error, at: prefix + path)
     case .cameraNeedsScene:
-      self.init(.cameraNeedsScene, "A camera belongs to scenes.", expected: "a center and a scale, or a geometry")
+      self.init(
+        .cameraNeedsScene, "A camera belongs to scenes.", path: place.path(toMember: "viewpoint", "camera"),
+        expected: "a center and a scale, or a geometry")
     case .contentModified(let revision):
       self = RPCError(.contentModified, "The object has changed: its revision is \(revision).").with(
         "revision", revision)
@@ -102,18 +133,28 @@ extension RPCError {
         "count", count)
     case .invalidScaleRange:
       self.init(
-        .invalidScaleRange, "minScale has to be greater than maxScale.", expected: "minScale greater than maxScale")
-    case .emptyGeometry: self.init(.emptyGeometry, "The geometry is empty.", expected: "a geometry that is not empty")
-    case .invalidGeometry(let expected): self.init(.invalidGeometry, "Expected \(expected).", expected: expected)
-    case .transform(let error): self.init(error)
+        .invalidScaleRange, "minScale has to be greater than maxScale.",
+        path: place.path(toMember: "minScale", "maxScale", "value"), expected: "minScale greater than maxScale")
+    case .outOfRange(let number, let expected, let path):
+      self.init(
+        .outOfRange, "Expected \(expected) at \(prefix)\(path), found \(number.jsonText).", path: prefix + path,
+        expected: expected)
+    case .emptyGeometry:
+      self.init(
+        .emptyGeometry, "The geometry is empty.", path: place.pathToGeometry, expected: "a geometry that is not empty")
+    case .invalidGeometry(let expected):
+      self.init(.invalidGeometry, "Expected \(expected).", path: place.pathToGeometry, expected: expected)
+    case .transform(let error): self.init(error, place)
     case .unknownSourceLayer(let name, let available):
       self = RPCError(
         .unknownSourceLayer,
-        name.map { "The source has no layer \"\($0)\"." } ?? "The source has \(available.count) layers: name one.",
+        name.map { "The source has no layer \"\($0)\"\(Suggestion(for: $0, among: available).end)" }
+          ?? "The source has \(available.count) layers: name one.",
         path: prefix + "/sourceLayer", expected: Self.list(available)
       ).with("available", available)
     case .sourceClosed: self.init(.sourceClosed, "The layer's source was closed before it was loaded.")
-    case .notLoaded(let id): self.init(.notLoaded, "The layer \"\(id)\" is not loaded.")
+    case .notLoaded(let id):
+      self.init(.notLoaded, "The layer \"\(id)\" is not loaded.", path: place.path(toText: id))
     case .noTime(let id):
       self = RPCError(.noTime, "\"\(id)\" has no time settings.", path: prefix + "/timeExtent").with("id", id)
     case .clockIsReal: self.init(.clockIsReal, "Real time cannot be advanced; clock/set makes it manual.")
@@ -124,13 +165,20 @@ extension RPCError {
         .invalidParams, "Exactly one of \(Self.list(names)) is required.", path: prefix,
         expected: "exactly one of \(Self.list(names))")
     case .unknownField(let name, let available, let path):
-      self = RPCError(.unknownField, "There is no attribute \"\(name)\".", path: prefix + path)
-        .with("available", available)
+      self = RPCError(unknownField: name, available, at: prefix + path)
     case .wrongFieldType(let name, let found, let expected, let path):
       self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
     case .items(let items, let count):
-      self = RPCError(.invalidItems, "\(count) of the items are invalid; nothing was changed.")
-        .with("items", items.map(ErrorsProtocol.ItemFailure.init)).with("count", count)
+      let first =
+        items.first.map {
+          $0.index == 0 && count == 1
+            ? ": \($0.failure.message)" : ", the first with index \($0.index): \($0.failure.message)"
+        } ?? ""
+      let reason = first.hasSuffix(".") ? String(first.dropLast()) : first
+      self = RPCError(
+        .invalidItems, "\(count) of the items \(count == 1 ? "is" : "are") invalid\(reason); nothing was changed."
+      )
+      .with("items", items.map(ErrorsProtocol.ItemFailure.init)).with("count", count)
     case .notInColumns(let id):
       self.init(
         .invalidParams, "The source \"\(id.rawValue)\" was not opened with columns.", path: "\(prefix)/source",
@@ -145,7 +193,7 @@ extension RPCError {
     case .noEdit: self.init(.noEdit, "No edit is in progress.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")
     case .symbology(let error): self.init(error, at: prefix)
-    case .flow(let error): self.init(error, in: root, at: prefix)
+    case .flow(let error): self.init(error, in: root, at: prefix, place)
     case .failed(let failure): self.init(failure)
     }
   }
@@ -159,7 +207,8 @@ extension RPCError {
   package init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
     self.init(
       .unknownMember,
-      "unknown member `\(error.name)`" + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+      "unknown member `\(error.name)`"
+        + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
       path: prefix + error.value.path(from: params), expected: Self.list(error.known))
   }
 
@@ -170,20 +219,13 @@ extension RPCError {
       expected: failure.expected?.string)
   }
 
-  package init(_ error: TransformError) {
-    switch error {
-    case .unknownReference(let name, let reason):
-      self.init(
-        .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
-        expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
-    case .noOperation(let source, let target):
-      self = RPCError(.transformFailed, "There is no transformation from \(source) to \(target).")
-        .with("source", source).with("target", target)
-    case .outsideDomain(let index, let source, let target):
-      self = RPCError(.transformFailed, "Position \(index) has no coordinates in \(target).")
-        .with("index", index).with("source", source).with("target", target)
-    case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
-    }
+  /// The error of an attribute that features do not have.
+  init(unknownField name: String, _ available: [String], at path: String) {
+    let suggestion = Suggestion(for: name, among: available)
+    self = RPCError(
+      .unknownField, "There is no attribute \"\(name)\"\(suggestion.end)", path: path,
+      expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
+    ).with("available", available)
   }
 
   package static func libraryMissing(_ library: String, _ reason: String) -> RPCError {
@@ -193,7 +235,7 @@ extension RPCError {
   /// The error as a model value, for a layer's status.
   package var failure: Failure { Failure(kind: kind, message: message, path: path, expected: expected) }
 
-  private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
+  static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 }
 
 extension ErrorsProtocol.ItemFailure {
@@ -210,6 +252,10 @@ extension ItemError {
   package var failure: Failure {
     switch reason {
     case .failure(let failure): failure
+    case .latitude:
+      Failure(
+        .outOfRange, "the overlay is in degrees, and a y of the geometry is no latitude", path: "/geometry",
+        expected: "latitudes in -90...90, or the spatial reference that the coordinates have")
     case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
     case .store(let error): Failure(error)
     }

@@ -320,7 +320,12 @@ class WrongKindError(GeoModelError):
 
 
 class NoGeometryError(GeoModelError):
-    """The source's layer has no geometry; add it as a table."""
+    """The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns
+    that `xField` and `yField` of `source/open` name.
+
+    `data` has:
+        available: The columns of a CSV file.
+    """
 
     kind = "noGeometry"
     code = -31053
@@ -629,6 +634,15 @@ class EmptyGeometryError(GeoModelError):
 
     kind = "emptyGeometry"
     code = -31033
+
+
+class OutOfRangeError(GeoModelError):
+    """A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an
+    overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.
+    """
+
+    kind = "outOfRange"
+    code = -31035
 
 
 class LibraryMissingError(GeoModelError):
@@ -952,6 +966,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "transformFailed": TransformFailedError,
     "invalidGeometry": InvalidGeometryError,
     "emptyGeometry": EmptyGeometryError,
+    "outOfRange": OutOfRangeError,
     "libraryMissing": LibraryMissingError,
     "fileNotFound": FileNotFoundError,
     "pathRefused": PathRefusedError,

@@ -71,7 +71,8 @@ class SessionMethods(AsyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.SessionDescribeResult:
-        """The definition of the protocol: its hash, methods with their shapes and errors, and state paths.
+        """The definition of the protocol: its hash, methods with their shapes and errors, state paths, and
+        the language of expressions.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -81,6 +82,7 @@ class SessionMethods(AsyncCaller):
             hash: A hash of the whole definition.
             methods: All methods.
             state: All state paths.
+            expressions: The functions, operators and types of expressions.
 
         Example:
             await server.session.describe()
@@ -1300,9 +1302,10 @@ class FeatureMethods(AsyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
-                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
-                85.0511287798066 degrees are clamped, those of the box and those of features.
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
@@ -1330,6 +1333,8 @@ class FeatureMethods(AsyncCaller):
             columns: The features in the same order, with `ids`, `geometry` (where it was requested) and
                 `attributes`.
             fields: With columns: the attributes in order, with their types.
+            failed: Those of the features whose geometry is null because a position of it has no
+                coordinates in `outSpatialReference`; absent without any.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1402,9 +1407,10 @@ class FeatureMethods(AsyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
-                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
-                85.0511287798066 degrees are clamped, those of the box and those of features.
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
@@ -1484,9 +1490,10 @@ class FeatureMethods(AsyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
-                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
-                85.0511287798066 degrees are clamped, those of the box and those of features.
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
@@ -1559,9 +1566,10 @@ class FeatureMethods(AsyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge. In a reference
-                other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
-                85.0511287798066 degrees are clamped, those of the box and those of features.
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
             spatial_reference: Of `envelope`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
@@ -1579,6 +1587,8 @@ class FeatureMethods(AsyncCaller):
                 when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within
                 85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are
                 adjacent in another reference cross the antimeridian.
+            failed: The features that `extent` leaves out because a position of theirs has no coordinates
+                in `outSpatialReference`, at most the first 1000; absent without any.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -2559,7 +2569,8 @@ class LocationMethods(AsyncCaller):
         """Creates a source that moves along a line. `location/start` starts it.
 
         Args:
-            line: A LineString with at least two different positions.
+            line: A LineString with at least two different positions. Where its positions have Z, so have
+                the locations: it changes evenly between two.
             spatial_reference: Of the line. (default "EPSG:4326")
             id: The new object's id; minted when absent.
             velocity: The velocity. (metre/second; above 0 and at most 299792458; default 10)
@@ -4241,16 +4252,20 @@ class SceneMethods(AsyncCaller):
         points: Sequence[t.Geometry],
         spatial_reference: t.SpatialReference | None = None,
         interpolation: t.Interpolation | None = None,
+        stop_at_no_data: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneElevationResult:
-        """Heights at points. A height is that of the first loaded source that covers the point, even where an
-        earlier source is not loaded; the answer names the source.
+        """Heights at points. A height is that of the first loaded source that has one at the point, even
+        where an earlier source is not loaded; the answer names the source. A point that has no coordinates
+        in a source's reference is outside of that source.
 
         Args:
             scene: The scene.
             points: Points. (1 to 100000 elements)
             spatial_reference: Of the points. (default "EPSG:4326")
             interpolation: The interpolation. (default "bilinear")
+            stop_at_no_data: Whether a source that covers a point and has no value there hides the sources
+                after it: the answer is `noData` then. Otherwise they are asked. (default False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -4288,6 +4303,7 @@ class SceneMethods(AsyncCaller):
                     "points": points,
                     "spatialReference": spatial_reference,
                     "interpolation": interpolation,
+                    "stopAtNoData": stop_at_no_data,
                     "meta": meta,
                 }
             ),
@@ -4802,8 +4818,9 @@ class ViewMethods(AsyncCaller):
     be a camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s
     metres away, and its scale is
     2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent
-    use inches: a map unit of one metre is 39.3701 inches, one degree is 111,319.490793 m; Web Mercator is not
-    corrected for latitude. The origin of screen coordinates is the upper left, y points down.
+    use inches: a map unit of one metre is 1 / 0.0254 (39.37007874...) inches, one degree is 111,319.490793 m;
+    Web Mercator is not corrected for latitude. The origin of screen coordinates is the upper left, y points
+    down.
     """
 
     async def create(
@@ -5101,6 +5118,9 @@ class ViewMethods(AsyncCaller):
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -5160,6 +5180,9 @@ class ViewMethods(AsyncCaller):
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -5316,7 +5339,7 @@ class ViewMethods(AsyncCaller):
         spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewGetVisibleAreaResult:
-        """The visible area: the screen's corners as a polygon, and the box around them.
+        """The visible area as a polygon, and the box around it.
 
         Args:
             view: The view.
@@ -5326,7 +5349,9 @@ class ViewMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the answer.
-            polygon: The screen's corners.
+            polygon: The screen's corners. Around a pole or across the antimeridian it is made of pieces
+                within -180...180 degrees; from a reference whose parallels are curved into one that wraps
+                around the world the edges have positions between the corners.
             envelope: Its envelope, with which `feature/query` finds what is visible. Across the
                 antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around
                 the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3311befcfc34afd2"
+PROTOCOL_HASH = "6fdb9b02894c6c4a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -305,6 +305,71 @@ class MethodDescription(TypedDict):
     """Its error kinds, besides those common to all."""
 
 
+class ExpressionParameter(TypedDict):
+    """A parameter of a function of expressions."""
+
+    name: str
+    """Its name; arguments are given by position."""
+    types: list[str]
+    """The types that it takes; `any` for all."""
+    isOptional: bool
+    """Whether it can be left out."""
+    isRepeated: bool
+    """Whether more arguments of the kind may follow."""
+
+
+class ExpressionFunction(TypedDict):
+    """A function of expressions."""
+
+    name: str
+    """Its name, case-insensitive."""
+    params: list[ExpressionParameter]
+    """Its parameters, in order."""
+    result: list[str]
+    """The types of its value; empty where it is that of an argument."""
+    doc: str
+    """What it does."""
+    example: str
+    """An expression that calls it."""
+
+
+class ExpressionOperator(TypedDict):
+    """An operator of expressions."""
+
+    form: str
+    """As it is written; lowercase letters stand for operands."""
+    precedence: int
+    """Operators of a greater number bind tighter."""
+    operands: list[str]
+    """The types of its operands; `any` for all."""
+    result: list[str]
+    """The types of its value; empty where it is that of an operand."""
+    doc: str
+    """What it does."""
+    example: str
+    """An expression that has it."""
+
+
+class ExpressionType(TypedDict):
+    """A type of values in expressions."""
+
+    name: str
+    """Its name."""
+    doc: str
+    """What it is."""
+
+
+class ExpressionLanguage(TypedDict):
+    """What [expressions](expressions.md) are made of, by the tables of their parser."""
+
+    functions: list[ExpressionFunction]
+    """The functions."""
+    operators: list[ExpressionOperator]
+    """The operators."""
+    types: list[ExpressionType]
+    """The types."""
+
+
 class StateDescription(TypedDict):
     """One path of the state tree."""
 
@@ -409,6 +474,8 @@ class SessionDescribeResult(TypedDict):
     """All methods."""
     state: list[StateDescription]
     """All state paths."""
+    expressions: ExpressionLanguage
+    """The functions, operators and types of expressions."""
 
 
 class DiscoverResult(TypedDict):
@@ -1211,6 +1278,16 @@ FeatureCollectionType = Literal["FeatureCollection"]
 `FeatureCollection`: A FeatureCollection.
 """
 
+
+class FailedFeature(TypedDict):
+    """A feature with a position that has no coordinates in the requested spatial reference."""
+
+    id: FeatureId
+    """Its id."""
+    reason: str
+    """Which position, for people."""
+
+
 FeatureFormat = Literal["geojson", "columns"]
 """How features are returned.
 
@@ -1245,6 +1322,10 @@ class FeatureQueryResult(TypedDict):
     """The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."""
     fields: NotRequired[list[Field]]
     """With columns: the attributes in order, with their types."""
+    failed: NotRequired[list[FailedFeature]]
+    """Those of the features whose geometry is null because a position of it has no coordinates in
+    `outSpatialReference`; absent without any.
+    """
 
 
 class FeatureQueryIdsResult(TypedDict):
@@ -1281,6 +1362,10 @@ class FeatureQueryExtentResult(TypedDict):
     none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees.
     In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross
     the antimeridian.
+    """
+    failed: NotRequired[list[FailedFeature]]
+    """The features that `extent` leaves out because a position of theirs has no coordinates in
+    `outSpatialReference`, at most the first 1000; absent without any.
     """
 
 
@@ -2155,14 +2240,14 @@ class ElevationSampleValue(TypedDict):
     type: Literal["value"]
     elevation: float
     """The height. (metre)"""
-    source: int
-    """0-based index of the elevation source that has the height."""
+    source: ObjectId
+    """The elevation source that has the height."""
     resolution: float
     """Side of its cell, in the units of its spatial reference."""
 
 
 class ElevationSampleNoData(TypedDict):
-    """A source covers the point and has no value there."""
+    """Sources cover the point, and none has a value there."""
 
     type: Literal["noData"]
 
@@ -2174,11 +2259,11 @@ class ElevationSampleOutside(TypedDict):
 
 
 class ElevationSampleNotLoaded(TypedDict):
-    """No loaded source covers it, and one that is not loaded may."""
+    """No loaded source has a height there, and one that is not loaded may."""
 
     type: Literal["notLoaded"]
-    source: int
-    """0-based index of the first source that is not loaded."""
+    source: ObjectId
+    """The first source that is not loaded."""
     error: Failure
     """The reason."""
 
@@ -2515,9 +2600,9 @@ graphics.
 
 Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
 backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
-`_` one code point. Before other characters it is a character. `CASEI(x)` and `ACCENTI(x)`, on both sides of a
-comparison or around the pattern too, ignore case or accents; accents are those that Unicode's canonical
-decomposition separates from a letter.
+`_` one code point. Before other characters it is a character.
+
+[Functions, operators and types](expressions.md) are also in `session/describe`.
 
 Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where
 types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean,
@@ -2528,22 +2613,6 @@ them are unknown, as equal values can be written in many ways: `toText(x)` makes
 Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
 it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
 format in English, metric, and UTC.
-
-- `format(value, pattern)` or `format(pattern, value, ...)`: as printf: `%[-+ 0,][width][.precision]` and one
-of `d f e g E G s`; the flag `,` groups digits. The separators and the grouping are those of `locale`. Digits
-are always 0 to 9.
-- `formatDate(date, pattern)`: a date or time of RFC 3339, as strftime. The conversions are `%Y %y %m %d %e
-%j` (year, year in two digits, month, day, day padded with a space, day of the year), `%H %I %M %S %p` (hours
-of 24 and of 12, minutes, seconds, AM or PM), `%A %a %B %b` (weekday and month, whole and short), `%F`
-(`%Y-%m-%d`), `%T` (`%H:%M:%S`), `%z %Z` (`+0100`, the zone's name) and `%%`; `%-d`, and likewise `m e j H I M
-S`, without padding. A time is converted to `timeZone`; a date without a time is not. Names are in `language`,
-or in the language of `locale` where that is null: in de, fr, it, es, pt, nl, da, sv, nb, fi, pl, cs, ru, tr,
-ja, zh, otherwise in English.
-- `formatLength(metres, decimals)`, `formatArea(squareMetres, decimals)`, `formatSpeed(metresPerSecond,
-decimals)`: with the unit, by `units`. Metric: m, km from 1 km; m², ha from 1 ha, km² from 1 km²; km/h.
-Imperial: ft, mi from half a mile; ft², ac from 1 acre, mi² from 1 mi²; mph. Without `decimals` (0 to 20) a
-number below 10 has one decimal, if it is not 0, others none. A foot is 0.3048 m, a mile 1609.344 m, an acre
-4046.8564224 m², all exact (the international foot and its multiples).
 
 Values shown without these functions are unformatted; a number that is not an integer has the decimal
 separator of `locale`. The separators and names are those of the Unicode CLDR.
@@ -2875,7 +2944,9 @@ class RendererSimple(TypedDict):
     description: NotRequired[str]
     """The label in the legend. (at most 4096 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 class RendererUniqueValue(TypedDict):
@@ -2893,7 +2964,9 @@ class RendererUniqueValue(TypedDict):
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 class RendererClassBreaks(TypedDict):
@@ -2913,7 +2986,9 @@ class RendererClassBreaks(TypedDict):
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
-    """Changes of the symbol by numbers of the feature, applied in order. (at most 16 elements; default [])"""
+    """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
+    opacity multiplies that of the color. (at most 16 elements; default [])
+    """
 
 
 Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
@@ -3061,7 +3136,9 @@ ClassificationMethod = Literal["equalInterval", "quantile", "naturalBreaks"]
 requested.
 
 `equalInterval`: Classes of the same width.
-`quantile`: Classes with as nearly the same number of features as equal numbers allow.
+`quantile`: Classes with as nearly the same number of features as equal numbers allow. Each ends at a
+quantile, interpolated between two numbers (type 7 of Hyndman and Fan, Sample Quantiles in Statistical
+Packages, 1996), as in NumPy, mapclassify and R.
 `naturalBreaks`: Classes with the least sum of squared distances to the means of the classes (Fisher 1958,
 Jenks 1967). More than 20,000 different numbers are first merged with their neighbours into that many groups.
 """
@@ -3174,7 +3251,9 @@ class ViewpointTargetBoundingGeometry(TypedDict):
     spatialReference: SpatialReference
     """Of the geometry."""
     padding: NotRequired[float]
-    """Padding on each side. (device-independent pixel; at least 0; default 0)"""
+    """Padding on each side, less than half of the width and height of the screen. (device-independent pixel;
+    at least 0; default 0)
+    """
     rotation: NotRequired[float]
     """Unchanged when absent. (degree)"""
 
@@ -3432,7 +3511,10 @@ class ViewGetVisibleAreaResult(TypedDict):
     spatialReference: SpatialReference
     """Of the answer."""
     polygon: Geometry
-    """The screen's corners."""
+    """The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180
+    degrees; from a reference whose parallels are curved into one that wraps around the world the edges
+    have positions between the corners.
+    """
     envelope: Envelope
     """Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is
     greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x

@@ -1,0 +1,52 @@
+// Which of the known names may have been meant by an unknown one, for messages.
+
+package struct Suggestion {
+  /// At most three of the known names, the nearest first.
+  package let nearest: [String]
+  /// The nearest name, if it is near enough to have been meant.
+  package let meant: String?
+  private let count: Int
+
+  /// So many known names are compared.
+  private static let limit = 1_000
+  /// Longer names are not compared: the time grows with the product of the lengths.
+  private static let lengthLimit = 256
+
+  package init(for name: String, among known: [String]) {
+    count = known.count
+    let wanted = Array(name.lowercased().utf8.prefix(Self.lengthLimit))
+    let ranked = known.prefix(Self.limit).enumerated().map { index, known in
+      (index, known, Self.distance(wanted, Array(known.lowercased().utf8.prefix(Self.lengthLimit))))
+    }
+    .sorted { ($0.2, $0.0) < ($1.2, $1.0) }
+    nearest = ranked.prefix(3).map(\.1)
+    meant = ranked.first.flatMap { $0.2 <= (wanted.count + 2) / 3 ? $0.1 : nil }
+  }
+
+  /// The end of a sentence that says that there is no such name.
+  package var end: String {
+    guard !nearest.isEmpty else { return "." }
+    let more = count > nearest.count ? " and \(count - nearest.count) more" : ""
+    let list = "\(nearest.map { "`\($0)`" }.joined(separator: ", "))\(more)."
+    guard let meant else { return "; there \(count == 1 ? "is" : "are") \(list)" }
+    return ", did you mean `\(meant)`?" + (count > 1 ? " There are \(list)" : "")
+  }
+
+  /// Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other (optimal string alignment).
+  private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...second.count)
+    for (row, byte) in first.enumerated() {
+      var current = [row + 1]
+      for (column, other) in second.enumerated() {
+        var best = min(last[column] + (byte == other ? 0 : 1), last[column + 1] + 1, current[column] + 1)
+        if row > 0, column > 0, byte == second[column - 1], first[row - 1] == other {
+          best = min(best, beforeLast[column - 1] + 1)
+        }
+        current.append(best)
+      }
+      (beforeLast, last) = (last, current)
+    }
+    return last[second.count]
+  }
+}

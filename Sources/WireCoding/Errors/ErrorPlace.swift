@@ -1,0 +1,84 @@
+// Finds what an error is about in the params of a request, for its path: the model does not know where a value came from.
+
+import JSON
+
+/// The params of a request, or an item of a list in them.
+struct ErrorPlace {
+  let root: JSONValue?
+  /// The JSON Pointer of the root.
+  let prefix: String
+
+  /// So deep objects are searched; nothing that an error is about lies deeper.
+  private static let depthLimit = 8
+
+  /// The pointer to the first text that is one of these; nil without one.
+  ///
+  /// - Parameter names: the members of the root to search; all when nil.
+  func path(toText texts: String..., in names: [String]? = nil) -> String? {
+    path(in: names) { texts.contains($0) }
+  }
+
+  /// The pointer to the first text that is a pointer to something of an object.
+  func path(toPathOf pointer: String) -> String? {
+    path(in: nil) { $0.utf8.elementsEqual(pointer.utf8) || $0.utf8.starts(with: (pointer + "/").utf8) }
+  }
+
+  private func path(in names: [String]?, _ isWanted: (String) -> Bool) -> String? {
+    guard let root else { return nil }
+    guard let names else { return Self.find(isWanted, in: root, Self.depthLimit).map { prefix + $0 } }
+    for name in names {
+      if let found = Self.find(isWanted, in: root.member(name), Self.depthLimit) { return "\(prefix)/\(name)\(found)" }
+    }
+    return nil
+  }
+
+  private static func find(_ isWanted: (String) -> Bool, in value: JSONValue, _ depth: Int) -> String? {
+    switch value.kind {
+    case .string: return (try? value.string()).map(isWanted) == true ? "" : nil
+    case .array where depth > 0:
+      for index in 0..<value.count {
+        if let found = find(isWanted, in: value[index], depth - 1) { return "/\(index)\(found)" }
+      }
+      return nil
+    case .object where depth > 0:
+      var result: String?
+      value.forEachMember { name, member in
+        guard result == nil, let found = find(isWanted, in: member, depth - 1) else { return }
+        result = "/" + jsonPointerEscaped(String(decoding: name, as: UTF8.self)) + found
+      }
+      return result
+    default: return nil
+    }
+  }
+
+  /// The pointer to the first member, at any depth of objects, that has one of these names.
+  ///
+  /// - Parameter index: of an element, where the member is a list that has it.
+  func path(toMember names: String..., index: Int? = nil) -> String? {
+    root.flatMap { Self.find(names, in: $0, index, Self.depthLimit) }.map { prefix + $0 }
+  }
+
+  private static func find(_ names: [String], in value: JSONValue, _ index: Int?, _ depth: Int) -> String? {
+    guard value.kind == .object, depth > 0 else { return nil }
+    for name in names {
+      let member = value.member(name)
+      guard member.isPresent else { continue }
+      guard let index, member.kind == .array, index < member.count else { return "/" + name }
+      return "/\(name)/\(index)"
+    }
+    var result: String?
+    value.forEachMember { name, member in
+      guard result == nil, let found = find(names, in: member, index, depth - 1) else { return }
+      result = "/" + jsonPointerEscaped(String(decoding: name, as: UTF8.self)) + found
+    }
+    return result
+  }
+
+  /// The geometry of a request that has one.
+  var pathToGeometry: String? { path(toMember: "center", "geometry", "line", "points", "locations", "envelope") }
+
+  /// The position with an index: an element of a list of points, or the geometry that has it.
+  func path(toPosition index: Int) -> String? {
+    path(toMember: "points", "locations", index: index) ?? pathToGeometry
+  }
+}

@@ -1,0 +1,29 @@
+// Wire errors of spatial references and transformations.
+
+import GeoProtocol
+import Geometry
+import JSONRPC
+
+extension RPCError {
+  /// - Parameter place: where the reference or the position is looked for.
+  package init(_ error: TransformError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
+
+  init(_ error: TransformError, _ place: ErrorPlace) {
+    switch error {
+    case .unknownReference(let name, let reason):
+      self.init(
+        .unknownSpatialReference, "There is no spatial reference \"\(name.prefix(200))\": \(reason).",
+        path: place.path(toText: name), expected: "an authority code such as EPSG:4326, WKT or PROJJSON")
+    case .noOperation(let source, let target):
+      self = RPCError(
+        .transformFailed, "There is no transformation from \(source) to \(target).",
+        path: place.path(toText: source, target)
+      ).with("source", source).with("target", target)
+    case .outsideDomain(let index, let source, let target):
+      self = RPCError(
+        .transformFailed, "Position \(index) has no coordinates in \(target).", path: place.path(toPosition: index)
+      ).with("index", index).with("source", source).with("target", target)
+    case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
+    }
+  }
+}
