@@ -1,5 +1,6 @@
 // Spawning, channel and shared memory of readers.
 #define _GNU_SOURCE
+#include <iconv.h>
 #include "CReader.h"
 
 #include <errno.h>
@@ -157,3 +158,15 @@ int creader_is_sealed(int descriptor) {
 }
 
 #endif
+
+int creader_knows_encoding(const char *name) {
+#ifdef __APPLE__
+  // iconv is a library of its own there; GDAL reports what it does not know.
+  return name != NULL;
+#else
+  iconv_t converter = iconv_open("UTF-8", name);
+  if (converter == (iconv_t)-1) return 0;
+  iconv_close(converter);
+  return 1;
+#endif
+}

@@ -53,7 +53,7 @@ extension DocumentReader {
       try world.restoreViewModel(
         id: ID(saved.viewModel), type: type,
         properties: try saved.properties.map { try Wire.properties($0, at: item.path + "/properties") },
-        owner: try Self.object(saved.owner, "owner", item, in: world), values: [])
+        owner: try Self.object(saved.owner, "owner", item, in: world), author: saved.author)
       return ViewModelID(saved.viewModel)
     }
     guard let id = made else { return nil }

@@ -116,9 +116,10 @@ struct DocumentReader {
         try ColumnSources.data(columns, fields: fields.map(Wire.field), in: reference, at: "/columns"))
     }
     guard let path = saved.path else { throw json["path"].typeError(expected: "string") }
-    return .file(
-      path: try folder.absolute(path, files), driver: saved.driver, xField: saved.xField, yField: saved.yField,
-      reference: reference)
+    var file = FileOrigin(path: try folder.absolute(path, files))
+    (file.driver, file.xField, file.yField) = (saved.driver, saved.xField, saved.yField)
+    (file.encoding, file.reference, file.overrides) = (saved.encoding, reference, saved.override)
+    return .file(file)
   }
 
   /// What stands in the place of data that could not be opened: a document outlives its data, and whoever opens it sees what is missing.

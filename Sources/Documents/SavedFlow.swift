@@ -24,7 +24,7 @@ extension SavedObjects {
     return .init(
       viewModel: model.id.rawValue, type: model.type?.rawValue,
       properties: isOfType ? nil : model.properties.map(Wire.property), owner: model.owner?.id,
-      values: .made { $0.object(values) })
+      author: model.author?.string, values: .made { $0.object(values) })
   }
 
   /// The reference; null when its object is not saved.

@@ -51,13 +51,15 @@ struct SavedObjects {
     case .columns(let data):
       saved.spatialReference = data.reference.definition
       saved.fields = data.store.fields.map(Wire.field)
-    case .file(let path, let driver, let xField, let yField, let reference):
-      saved.path = folder.relative(path)
+    case .file(let file):
+      saved.path = folder.relative(file.path)
       // The format that was found, so that it is the same when the file is missing and when it is back.
-      saved.driver = driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
-      saved.xField = xField
-      saved.yField = yField
-      saved.spatialReference = reference?.definition
+      saved.driver = file.driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
+      saved.xField = file.xField
+      saved.yField = file.yField
+      saved.encoding = file.encoding
+      saved.spatialReference = file.reference?.definition
+      saved.override = file.overrides
       saved.layers = source.layers.isEmpty ? nil : source.layers.map(Wire.sourceLayer)
     }
     return saved

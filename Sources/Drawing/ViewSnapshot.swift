@@ -47,7 +47,7 @@ package struct ViewSnapshot: Sendable {
       guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
       return DrawnLayer(
         object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
-        reference: layer.schema?.reference ?? .wgs84,
+        reference: layer.reference,
         symbolScale: world.symbolScale(of: layer, at: view.camera.scale),
         selectionColor: world.selectionColor(of: layer.reference), store: store, features: features,
         symbols: layer.boundSymbols(store), labels: labels(layer.portrayal, of: layer.reference, store, in: view, world)

@@ -10,6 +10,8 @@ public struct SpatialReference: Hashable, Sendable {
 
   /// Longitude and latitude in degrees on WGS 84.
   public static let wgs84 = SpatialReference("EPSG:4326")
+  /// The reference of data that do not state one: nothing can be transformed from it or to it.
+  public static let unknown = SpatialReference("unknown")
   /// Web Mercator, metres.
   public static let webMercator = SpatialReference("EPSG:3857")
 }

@@ -7,13 +7,19 @@ import Subscriptions
 
 extension Client {
   /// Records changes, and sends them unless they can wait for a slow client.
-  func publish(_ changes: [Change], ended: [(ProcessID, ProcessEnd)], canWait: Bool) {
+  ///
+  /// - Parameter isReplaced: whether another document has replaced all objects.
+  func publish(_ changes: [Change], ended: [(ProcessID, ProcessEnd)], canWait: Bool, isReplaced: Bool) {
     // A reply that states the revision follows.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !host.world.isEditing
-    if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world) }
-    if hasEditEnded { subscribers.endEdit() }
-    guard !changes.isEmpty || hasEditEnded else { return }
+    if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world, isReplaced: isReplaced) }
+    if hasEditEnded { subscribers.endEdit(host.world) }
+    // Rate-limited subscriptions may send when a manual clock has moved, whether or not anything has moved with it.
+    let clock = host.world.clock
+    let hasClockMoved = clock.mode == .manual && clock.now != publishedAt
+    publishedAt = clock.now
+    guard !changes.isEmpty || hasEditEnded || hasClockMoved else { return }
     if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
   }
 

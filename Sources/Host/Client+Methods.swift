@@ -22,7 +22,10 @@ extension Client {
   ) {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
-      if let revision = try SessionProtocol.Meta(of: params).ifRevision {
+      let meta = try SessionProtocol.Meta(of: params)
+      // The transaction makes one step, or none.
+      if !meta.undo, !world.isLive { throw ModelError.undoRequired }
+      if let revision = meta.ifRevision {
         // Changes of the transaction itself do not count.
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
@@ -89,19 +92,24 @@ extension Client {
   /// Runs a handler and converts what it throws into an error of the wire, with its path in the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     flushHeldBack()
+    historyWasCut = false
     do {
       try checkMembers(of: call.params, for: call.method)
-      return try body()
+      let reply = try body()
+      if historyWasCut, case .result(let result) = reply { return .result(AfterCut(result: result)) }
+      return reply
     } catch {
       if error is JSONError { throw error }
       throw RPCError(error, in: call.params, at: "/params", host.world) ?? error
     }
   }
 
-  /// Throws if a strict client's params have members that the definition does not know.
+  /// Throws if a strict client's params, or definitions in those of any client, have members that are not known.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
-    guard isStrict, let shape = ParamMembers.params[method] else { return }
-    do { try shape.check(params) } catch { throw RPCError(error, in: params, at: "/params") }
+    do {
+      guard isStrict else { return try DefinitionMembers.check(params, of: method) }
+      try ParamMembers.params[method]?.check(params)
+    } catch { throw RPCError(error, in: params, at: "/params") }
   }
 
   /// Runs a command as one revision and one step of history. If it throws, it is rolled back.
@@ -117,13 +125,15 @@ extension Client {
     host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []
     while true {
-      host.world.begin(origin: .client(Text(meta.origin)))
+      host.world.begin(origin: .client(Text(meta.origin)), isLive: !meta.undo)
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
       for link in closed { try? host.world.unlink(link) }
       do {
         let result = try body(&host.world)
         try Propagation.propagate(&host.world)
+        try host.world.checkLive()
         host.commit(step ?? meta.step ?? call.method)
+        historyWasCut = host.world.isHistoryCut
         return result
       } catch {
         // Links must not block undo: those that cannot propagate are closed, and the command runs again.
@@ -159,6 +169,33 @@ extension Client {
     if host.world.cancel(process) {
       host.propagateOrUnlink()
       host.publish()
+    }
+  }
+}
+
+/// The answer to a command whose step was too large for history.
+private struct AfterCut: JSONEncodable {
+  let result: any JSONEncodable
+
+  func encode(to writer: inout JSONWriter) {
+    result.encode(to: &writer)
+    // Results of commands are objects: the member goes before the last brace.
+    writer.truncate(to: writer.count - 1)
+    writer.member("historyCut", true)
+    writer.endObject()
+  }
+}
+
+/// Definitions of properties are closed for every client: a misspelt limit would be none.
+private enum DefinitionMembers {
+  private static let environment = "\(EnvironmentProtocol.Register.name)"
+  private static let properties: Set<String> = ["\(ViewModelProtocol.Define.name)", "\(ViewModelProtocol.Create.name)"]
+
+  static func check(_ params: JSONValue, of method: String) throws(UnknownMember) {
+    if method == environment {
+      try ParamMembers.params[method]?.check(params)
+    } else if method.hasPrefix("viewModel/"), properties.contains(method) {
+      try ParamShape.elements(.named { ParamMembers.propertyDefinition }).check(params["properties"])
     }
   }
 }

@@ -14,6 +14,10 @@ extension Client {
       try wired(call) {
         let params = try P(from: call.params)
         let request = try TaskRequest(call, in: host.world)
+        if let result = tasks.finished.result(of: request) {
+          if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
+          return .result(result)
+        }
         if let older = tasks.find(request.key), older.request?.isSame(as: request) == true {
           // Joining changes nothing, but `ifRevision` still applies.
           if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
@@ -48,8 +52,12 @@ extension Client {
         // After the plan: a request that is refused supersedes nothing.
         let handle = request.meta.task?.id ?? tasks.handle(for: call.id)
         if let older { supersede(older, by: handle) }
+        tasks.finished.forget(request.key)
         host.publish()
-        if let answer = plan.answer { return .result(answer) }
+        if let answer = plan.answer {
+          tasks.finished.remember(request, answer)
+          return .result(answer)
+        }
         run(plan, call, request, as: handle)
         return .later
       }
@@ -134,6 +142,7 @@ extension Client {
       tasks.remove(task)
       host.publish()
       flushHeldBack()
+      if let request = task.request { tasks.finished.remember(request, result) }
       for waiter in task.waiters.all { waiter.reply(result) }
       releaseDependents(of: task)
     } catch {
@@ -192,6 +201,7 @@ extension Client {
 
   /// Ends the tasks whose scope is a closed object.
   func endTasks(of object: ObjectReference) {
+    self.tasks.finished.forget(scope: object)
     let tasks = tasks.scoped(to: object)
     for task in tasks where task.scope == object { end(task, with: .cancelled) }
     for task in tasks where task.scope != object {
@@ -203,6 +213,7 @@ extension Client {
 
   /// Ends the tasks that end with an object, when another document replaces all objects.
   func endScopedTasks() {
+    tasks.finished.forgetScopes()
     for object in tasks.scopes { endTasks(of: object) }
   }
 

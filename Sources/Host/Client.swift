@@ -22,6 +22,10 @@ final class Client: MethodHost, HandlerClient {
   private(set) weak var session: Session?
   /// Whether params with unknown members are refused.
   var isStrict = false
+  /// The model's time when changes were last published.
+  var publishedAt = Instant(nanoseconds: 0)
+  /// Whether the request that is being handled made a step that was too large for history.
+  var historyWasCut = false
   var files: FilePaths
   var subscribers = Subscribers()
   var tasks = Tasks()

@@ -17,7 +17,7 @@ extension Host {
     let ended = world.takeEndedProcesses()
     for each in clients {
       let changes = before.map { each.client.subscribers.expanded(changes, from: $0, to: world) } ?? changes
-      each.client.publish(changes, ended: ended, canWait: canWait)
+      each.client.publish(changes, ended: ended, canWait: canWait, isReplaced: before != nil)
     }
     for change in changes {
       switch change.event {

@@ -16,7 +16,7 @@ public final class PendingReply {
   /// Called once when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work,
   /// and may give another answer instead.
   public var onCancel: (() -> Void)?
-  /// Progress for the client, if its params requested it by `meta.progressToken`.
+  /// Progress for the client, if its params requested it by `meta.progressToken`, or by `workDoneToken` as in LSP.
   public private(set) var progress: Progress?
 
   let batch: Batch?
@@ -33,7 +33,9 @@ public final class PendingReply {
     document = call.document
     batch = call.batch
     self.started = started
-    progress = Progress(token: call.params["meta"]["progressToken"], session: call.session)
+    progress =
+      Progress(token: call.params["meta"]["progressToken"], session: call.session)
+      ?? Progress(token: call.params["workDoneToken"], session: call.session)
   }
 
   /// Gives the answer. Ignored if there is one already.

@@ -121,8 +121,10 @@ enum PathWriting {
     let isInside = path.names.count > 3
     switch object.collection {
     case .viewModels:
-      let property = try world.viewModels.require(ID(object.id)).property(member.string)
-      if property.derivation != nil { throw ModelError.flow(.readOnly(path.description)) }
+      do { _ = try world.writable(member.string, of: try world.viewModels.require(ID(object.id))) } catch {
+        guard case .flow(.readOnly) = error else { throw error }
+        throw ModelError.flow(.readOnly(path.description))
+      }
       return .viewModel(ID(object.id))
     case .environments where isInside && member == "values":
       return .environment(at: try world.environments.require(ID(object.id)).node)

@@ -121,7 +121,8 @@ package enum Propagation {
       value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
-    if (try? PathWriting.checkPart(target, in: world)) == nil { return false }
+    let isThere: ()? = try? world.propagating { (world) throws in try PathWriting.checkPart(target, in: world) }
+    if isThere == nil { return false }
     do {
       try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {

@@ -28,6 +28,10 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
   /// - Complexity: O(1) after the first call for a definition, which parses it (microseconds to milliseconds).
   public func describe(_ reference: SpatialReference) throws(TransformError) -> SpatialReferenceInfo {
     if let known = descriptions.withLock({ $0[reference] }) { return known }
+    guard reference != .unknown else {
+      return SpatialReferenceInfo(
+        reference: reference, name: "unknown", kind: .local, unitName: "", metersPerUnit: nil, areaOfUse: nil)
+    }
     let definition = try canonicalDefinition(reference.definition)
     let context = try pool.take()
     defer { pool.giveBack(context) }
@@ -50,6 +54,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let from = try describe(source).reference.definition
     let to = try describe(target).reference.definition
     guard from != to, let base = values.baseAddress, values.count >= stride else { return }
+    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let operation = try context.operation(from: from, to: to)
@@ -72,6 +77,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let from = try describe(source).reference.definition
     let to = try describe(target).reference.definition
     guard from != to else { return envelope }
+    guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
     let context = try pool.take()
     defer { pool.giveBack(context) }
     let operation = try context.operation(from: from, to: to)

@@ -1,6 +1,7 @@
 // Opens a vector file: choice of driver, messages, release of everything in order.
 
 import CGDAL
+import CReader
 import Platform
 import Reading
 
@@ -33,10 +34,11 @@ struct FeatureDataset: ~Copyable {
     let name = files.gdalName
     let driver = if let given = job.options.driver { given } else { try driver(of: name, gdal) }
     opened(driver.rawValue)
+    if let encoding = job.options.encoding { try check(encoding, of: driver) }
     // Drops messages of drivers that do not recognize the file.
     call.forget()
     files.readShare = driver.shareOfOpening(for: purpose)
-    guard let handle = open(name, driver, gdal) else {
+    guard let handle = open(name, driver, job.options, gdal) else {
       guard let reason = call.complaint else { throw ReadError.unrecognized(path: "") }
       throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason)
     }
@@ -62,12 +64,36 @@ struct FeatureDataset: ~Copyable {
     throw .unrecognized(path: "")
   }
 
-  private static func open(_ name: String, _ driver: FeatureDriver, _ gdal: GDAL) -> GDALDatasetH? {
-    withStrings(driver.gdalNames(gdal)) { drivers in
-      withStrings(driver.openOptions) { options in
+  private static func check(_ encoding: String, of driver: FeatureDriver) throws(ReadError) {
+    func failure(_ reason: String) -> ReadError { .openFailed(driver: driver.rawValue, path: "", reason: reason) }
+    guard driver == .csv || driver == .shapefile else { throw failure("its texts have the encoding of the format") }
+    guard creader_knows_encoding(encoding) != 0 else { throw failure("there is no text encoding \"\(encoding)\"") }
+  }
+
+  private static func open(
+    _ name: String, _ driver: FeatureDriver, _ given: OpenOptions, _ gdal: GDAL
+  ) -> GDALDatasetH? {
+    let encoding = driver == .shapefile ? given.encoding.map { ["ENCODING=\($0)"] } ?? [] : []
+    return withStrings(driver.gdalNames(gdal)) { drivers in
+      withStrings(driver.openOptions + encoding) { options in
         gdal.pointee.GDALOpenEx(name, UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY), drivers, options, nil)
       }
     }
+  }
+}
+
+extension FeatureDataset {
+  /// The encoding of texts that GDAL gives as they stand in the file; nil for UTF-8.
+  var textEncoding: String? { driver == .csv ? options.encoding : nil }
+
+  /// A name or value in the file's encoding, as UTF-8.
+  func text(_ bytes: UnsafePointer<CChar>?) -> String {
+    guard let bytes else { return "" }
+    guard let encoding = textEncoding, let recoded = gdal.pointee.CPLRecode(bytes, encoding, "UTF-8") else {
+      return decoded(bytes)
+    }
+    defer { gdal.pointee.VSIFree(recoded) }
+    return decoded(recoded)
   }
 }
 
@@ -117,6 +143,12 @@ struct GDALCall {
     cgdal_leave()
     messages.deallocate()
   }
+}
+
+/// A text of a file: UTF-8, or what is not that as Windows-1252.
+func decoded(_ text: UnsafePointer<CChar>) -> String {
+  let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
+  return String(validating: bytes, as: UTF8.self) ?? String(windows1252: bytes)
 }
 
 /// Passes a NULL-terminated C list of strings to `body`.

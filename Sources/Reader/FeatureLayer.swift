@@ -19,7 +19,7 @@ extension FeatureDataset {
     var names: [String] = []
     for index in 0..<layerCount {
       guard let handle = gdal.pointee.GDALDatasetGetLayer(self.handle, Int32(index)) else { continue }
-      let found = gdal.pointee.OGR_L_GetName(handle).map { String(cString: $0) } ?? ""
+      let found = gdal.pointee.OGR_L_GetName(handle).map(decoded) ?? ""
       if name == nil || name == found { return try layer(handle, name: found) }
       names.append(found)
     }
@@ -31,7 +31,7 @@ extension FeatureDataset {
       throw .readFailed(
         driver: driver.rawValue, path: "", layer: String(index), reason: call.complaint ?? "no such layer")
     }
-    return try layer(handle, name: gdal.pointee.OGR_L_GetName(handle).map { String(cString: $0) } ?? "")
+    return try layer(handle, name: gdal.pointee.OGR_L_GetName(handle).map(decoded) ?? "")
   }
 
   private func layer(_ handle: OGRLayerH, name: String) throws(ReadError) -> FeatureLayer {
@@ -60,9 +60,9 @@ extension FeatureDataset {
     let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
     return (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
       let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, index)
-      let name = gdal.pointee.OGR_Fld_GetNameRef(field).map { String(cString: $0) } ?? ""
       return FieldColumn(
-        index: index, name: name, type: gdal.pointee.OGR_Fld_GetType(field),
+        index: index, name: text(gdal.pointee.OGR_Fld_GetNameRef(field)), encoding: textEncoding,
+        type: gdal.pointee.OGR_Fld_GetType(field),
         subtype: gdal.pointee.OGR_Fld_GetSubType(field))
     }
   }

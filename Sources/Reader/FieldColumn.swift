@@ -15,9 +15,12 @@ struct FieldColumn {
   let field: Field
   let type: OGRFieldType
   private let reader: Reader
+  /// Of texts, where it is not UTF-8.
+  private let encoding: String?
 
-  init(index: Int32, name: String, type: OGRFieldType, subtype: OGRFieldSubType) {
+  init(index: Int32, name: String, encoding: String? = nil, type: OGRFieldType, subtype: OGRFieldSubType) {
     self.index = index
+    self.encoding = encoding
     self.type = type
     let (fieldType, reader): (FieldType, Reader) =
       switch type {
@@ -58,7 +61,11 @@ struct FieldColumn {
     case .double: column.append(gdal.pointee.OGR_F_GetFieldAsDouble(feature, index))
     case .string, .json:
       guard let text = gdal.pointee.OGR_F_GetFieldAsString(feature, index) else { return column.appendNull() }
-      column.append(utf8: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+      guard let encoding, let recoded = gdal.pointee.CPLRecode(text, encoding, "UTF-8") else {
+        return column.append(utf8: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+      }
+      defer { gdal.pointee.VSIFree(recoded) }
+      column.append(utf8: UnsafeRawBufferPointer(start: recoded, count: strlen(recoded)))
     case .date, .time, .dateTime:
       if let text = moment(feature, gdal) { column.append(text) } else { column.appendNull() }
     case .smallIntegers: column.append(array(list(gdal.pointee.OGR_F_GetFieldAsIntegerList, feature, \.description)))
@@ -70,7 +77,7 @@ struct FieldColumn {
       var next = gdal.pointee.OGR_F_GetFieldAsStringList(feature, index)
       var texts: [String] = []
       while let text = next?.pointee {
-        texts.append(quoted(String(cString: text)))
+        texts.append(quoted(decoded(text)))
         next = next?.successor()
       }
       column.append(array(texts))

@@ -48,7 +48,7 @@ public struct BlockColumnBuilder {
   public mutating func append(utf8 text: UnsafeRawBufferPointer) {
     nulls.append(0)
     if text.contains(where: { $0 >= 128 }), String(validating: text, as: UTF8.self) == nil {
-      bytes.append(contentsOf: String(decoding: text, as: UTF8.self).utf8)
+      bytes.append(contentsOf: String(windows1252: text).utf8)
     } else {
       bytes.append(contentsOf: text)
     }
@@ -76,7 +76,7 @@ public struct BlockColumnBuilder {
       words: more.map { $0.isFinite ? $0.bitPattern : 0 }, isNull: zip(known, more).map { $0 || !$1.isFinite })
   }
 
-  /// Texts, which divide `text` at `ends`. What is no UTF-8 is repaired.
+  /// Texts, which divide `text` at `ends`. One that is no UTF-8 is read as Windows-1252.
   public mutating func append(texts text: UnsafeRawBufferPointer, ends: [Int], isNull: [Bool]?) {
     let start = bytes.count
     if text.contains(where: { $0 >= 128 }) {
@@ -273,5 +273,20 @@ private struct BlockWriter {
     let words = [blockMark, UInt64(rows), UInt64(entries - 2)] + head
     return words.withUnsafeBytes { writeAll($0, to: file) }
       && parts.allSatisfy { part in part.withUnsafeBytes { writeAll($0, to: file) } }
+  }
+}
+
+extension String {
+  /// A text in Windows-1252, the most frequent encoding of those that no format states: no byte is lost. The five bytes
+  /// that it leaves open are control characters, as in WHATWG's encoding standard.
+  public init(windows1252 bytes: some Sequence<UInt8>) {
+    let upper: [UInt16] = [
+      0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,
+      0x017D,
+      0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
+      0x017E, 0x0178,
+    ]
+    self.init(
+      decoding: bytes.map { 0x80...0x9F ~= $0 ? upper[Int($0) - 0x80] : UInt16($0) }, as: UTF16.self)
   }
 }

@@ -46,9 +46,13 @@ public struct OpenOptions: Hashable, Sendable {
   /// Nil for CSV rows without geometry.
   public var points: PointFields?
 
-  public init(driver: FeatureDriver? = nil, points: PointFields? = nil) {
+  /// The encoding of the texts of a CSV file or shapefile; nil for what the file states, or UTF-8.
+  public var encoding: String?
+
+  public init(driver: FeatureDriver? = nil, points: PointFields? = nil, encoding: String? = nil) {
     self.driver = driver
     self.points = points
+    self.encoding = encoding
   }
 }
 

@@ -90,6 +90,7 @@ extension ReaderRequest {
     writer.member("driver", job.options.driver?.rawValue)
     writer.member("x", job.options.points?.x)
     writer.member("y", job.options.points?.y)
+    writer.member("encoding", job.options.encoding)
   }
 
   public init(from json: JSONValue) throws(JSONError) {
@@ -123,5 +124,6 @@ extension ReadJob {
     if let x = try json.text("x") {
       options.points = OpenOptions.PointFields(x: x, y: try json["y"].string())
     }
+    options.encoding = try json.text("encoding")
   }
 }

@@ -28,6 +28,14 @@ package struct StatePattern: Hashable {
     segments = ModelPath(object, member).names.map { .name($0) }
   }
 
+  /// The one object to which all matching paths lead; nil if there are several, or none.
+  package var object: ObjectReference? {
+    guard segments.count > 1, case .name(let collection) = segments[0], case .name(let id) = segments[1] else {
+      return nil
+    }
+    return ModelPath([collection, id]).object
+  }
+
   /// Whether the path, or one above it, matches.
   package func covers(_ path: ModelPath) -> Bool {
     guard path.names.count >= segments.count else { return false }

@@ -31,9 +31,15 @@ package final class ViewpointSubscriber: Subscriber {
     interests = [StatePattern(object, "viewpoint"), StatePattern(object, "isNavigating")]
   }
 
-  package let scope: ObjectReference?
+  private let scope: ObjectReference
   package let interests: [StatePattern]
   package var isDirty: Bool { origin != nil }
+
+  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
+    guard object == scope else { return false }
+    self.origin = nil
+    return true
+  }
 
   package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope,
@@ -82,9 +88,15 @@ package final class LocationSubscriber: Subscriber {
     interests = [StatePattern(object, "location"), StatePattern(object, "status")]
   }
 
-  package let scope: ObjectReference?
+  private let scope: ObjectReference
   package let interests: [StatePattern]
   package var isDirty: Bool { hasLocation || hasStatus }
+
+  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
+    guard object == scope else { return false }
+    (hasLocation, hasStatus) = (false, false)
+    return true
+  }
 
   package func record(_ change: Change, _ path: ModelPath, _ list: SentList?, _ world: World) -> Int {
     guard case .changed(let object, let property) = change.event, object == scope else { return 0 }

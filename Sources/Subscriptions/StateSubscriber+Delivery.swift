@@ -142,6 +142,7 @@ extension StateSubscriber {
   /// Records all observed values below a path as sent: after a snapshot, or after a change that the client made itself.
   package func rememberSent(_ world: World, below path: ModelPath = ModelPath([])) {
     if path.names.isEmpty {
+      noteKnown(world)
       sentParts = [:]
       sentPaths = []
     }

@@ -13,7 +13,10 @@ package final class StateSubscriber: Subscriber {
   let exceptOrigin: String?
   package let maxRate: Double?
   package let defersEdits: Bool
-  package let scope: ObjectReference? = nil
+  /// The objects that the paths lead to; nil if one leads elsewhere: to several objects, the clock, the history.
+  private let followed: Set<ObjectReference>?
+  /// Those of them that have existed.
+  private var known: Set<ObjectReference> = []
 
   /// The revision of the last delta or snapshot.
   var base: Int
@@ -43,10 +46,26 @@ package final class StateSubscriber: Subscriber {
     self.maxRate = maxRate
     self.defersEdits = defersEdits
     self.base = base
+    let objects = patterns.map(\.object)
+    followed = objects.contains(nil) ? nil : Set(objects.compactMap { $0 })
+  }
+
+  /// What undo closes, redo may bring back; a path may also lead to an object that has yet to be created.
+  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
+    guard let followed, origin != .undo || !object.collection.isUndoable, followed.contains(object) else {
+      return false
+    }
+    known.insert(object)
+    return followed.allSatisfy { known.contains($0) && world.revision(of: $0) == nil }
   }
 
   package var interests: [StatePattern] { patterns }
   package var isDirty: Bool { needsResync || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
+
+  /// Notes which of the followed objects exist.
+  func noteKnown(_ world: World) {
+    for object in followed ?? [] where world.revision(of: object) != nil { known.insert(object) }
+  }
 
   package func compare(with world: World) {
     // Changes that are recorded already differ from an older world.
@@ -67,7 +86,9 @@ package final class StateSubscriber: Subscriber {
     }
     var coalesced = 0
     switch change.event {
-    case .created: coalesced += record(path, .add, list)
+    case .created(let object):
+      if followed?.contains(object) == true { known.insert(object) }
+      coalesced += record(path, .add, list)
     case .closed(let object):
       coalesced += record(path, .remove, list)
       if object.collection == .overlays { graphics[ID(object.id)] = nil }

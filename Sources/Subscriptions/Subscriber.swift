@@ -26,8 +26,8 @@ package protocol Subscriber: AnyObject {
   var isDirty: Bool { get }
   /// Whether recorded changes were discarded; the next flush sends a snapshot instead.
   var needsResync: Bool { get }
-  /// The object whose closing ends the subscription, if any.
-  var scope: ObjectReference? { get }
+  /// Whether the closing of an object, which has been recorded, ends the subscription: nothing that it follows is left.
+  func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool
 
   /// Records a change.
   ///

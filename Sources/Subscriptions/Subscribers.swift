@@ -1,23 +1,28 @@
 // All subscriptions of a client: which of them a change concerns, which have changes to send, and which replies wait for them.
 
 import GeoModel
+import GeoProtocol
 import JSONRPC
 
 /// All subscriptions, in the order they were made.
 package struct Subscribers {
   package init() {}
 
-  private final class Entry {
+  final class Entry {
     let subscriber: any Subscriber
     let number: Int
     /// Whether the reply with its handle was sent; no notification precedes that.
     var isAnnounced = false
-    /// Earliest time of the next send, in the loop's nanoseconds.
-    var notBefore: UInt64 = 0
+    /// Earliest time of the next send; nil before the first one.
+    var notBefore: SendTime?
     /// Value of ``clock`` at the oldest change that is recorded, and at the oldest one in the delivery in progress.
     var recordedAt: Int?
     var deliveringSince: Int?
     var isDelivering = false
+    /// Why it ends once all that is recorded has been sent, and with which object.
+    var end: (reason: StateProtocol.EndReason, object: ObjectReference)?
+    /// An object that it follows and that was closed amid an edit, whose changes it defers.
+    var closed: (object: ObjectReference, origin: Origin)?
 
     init(_ subscriber: any Subscriber, _ number: Int) {
       self.subscriber = subscriber
@@ -25,12 +30,12 @@ package struct Subscribers {
     }
   }
 
-  private var entries: [Int: Entry] = [:]
+  private(set) var entries: [Int: Entry] = [:]
   private var numbers: [String: Int] = [:]
   private var interests = InterestTree()
   private var lists = SentLists()
   /// Numbers of subscriptions with changes to send, ascending.
-  private var dirty: [Int] = []
+  private(set) var dirty: [Int] = []
   /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
   private var rateLimited: Set<Int> = []
   private var lastID = 0
@@ -40,7 +45,7 @@ package struct Subscribers {
   package private(set) var clock = 0
   /// Changes merged into later ones before they were sent.
   package private(set) var coalesced = 0
-  package private(set) var resyncs = 0
+  package internal(set) var resyncs = 0
   /// Whether an edit is under way whose changes some subscriptions defer.
   package private(set) var isEditing = false
 
@@ -76,9 +81,16 @@ package struct Subscribers {
   }
 
   package mutating func remove(_ id: String) {
-    guard let number = numbers.removeValue(forKey: id), let entry = entries.removeValue(forKey: number) else { return }
-    for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
+    guard let number = numbers[id], let entry = entries[number] else { return }
     dirty.removeAll { $0 == number }
+    forget(entry)
+  }
+
+  private mutating func forget(_ entry: Entry) {
+    let number = entry.number
+    numbers[entry.subscriber.id] = nil
+    entries[number] = nil
+    for pattern in entry.subscriber.interests { interests.remove(number, pattern) }
     rateLimited.remove(number)
     if entries.isEmpty { lists.drop() }
   }
@@ -103,7 +115,8 @@ package struct Subscribers {
     }
   }
 
-  package mutating func record(_ changes: [Change], _ world: World) {
+  /// - Parameter isReplaced: whether another document has replaced all objects.
+  package mutating func record(_ changes: [Change], _ world: World, isReplaced: Bool = false) {
     guard !entries.isEmpty, !changes.isEmpty else { return }
     clock += 1
     for change in changes {
@@ -119,7 +132,16 @@ package struct Subscribers {
       }
       guard case .closed(let object) = change.event else { continue }
       for number in concerned {
-        if let subscriber = entries[number]?.subscriber, subscriber.scope == object { remove(subscriber.id) }
+        guard let entry = entries[number], entry.end == nil,
+          entry.subscriber.ends(with: object, by: change.origin, in: world)
+        else { continue }
+        if isEditing, entry.subscriber.defersEdits, !isReplaced {
+          // An edit that is cancelled brings it back.
+          entry.closed = (object, change.origin)
+          continue
+        }
+        entry.end = (isReplaced ? .replaced : .closed, object)
+        markDirty(number)
       }
     }
     lists.update(changes, world)
@@ -133,9 +155,16 @@ package struct Subscribers {
   }
 
   /// The edit has ended and its last change is recorded: deferred changes can be sent.
-  package mutating func endEdit() {
+  package mutating func endEdit(_ world: World) {
     isEditing = false
-    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
+    for entry in entries.values where entry.subscriber.defersEdits {
+      entry.subscriber.stopComparing()
+      guard let (object, origin) = entry.closed else { continue }
+      entry.closed = nil
+      guard entry.end == nil, entry.subscriber.ends(with: object, by: origin, in: world) else { continue }
+      entry.end = (.closed, object)
+      markDirty(entry.number)
+    }
   }
 
   /// Sends only differences from `world`: the changes recorded next replace many objects by equal ones.
@@ -180,6 +209,7 @@ package struct Subscribers {
         continue
       }
       if resume(entry, session, &result), entry.subscriber.isDirty { begin(entry, world, session, &texts, &result) }
+      endIfSent(entry, world, session)
     }
     dirty.removeAll { number in
       guard let entry = entries[number] else { return true }
@@ -187,15 +217,27 @@ package struct Subscribers {
       entry.recordedAt = nil
       return true
     }
-    if !rateLimited.isEmpty { endRateLimits(session.loop.nanoseconds) }
+    if !rateLimited.isEmpty { endRateLimits(SendTime(world.clock, session.loop)) }
     return result
   }
 
+  /// Tells the client that a subscription has ended, after all that it had to send.
+  private mutating func endIfSent(_ entry: Entry, _ world: World, _ session: Session) {
+    guard let end = entry.end, !entry.isDelivering, !entry.subscriber.isDirty else { return }
+    session.notify(
+      StateProtocol.Ended.name,
+      StateProtocol.Ended.Params(
+        subscription: entry.subscriber.id, revision: world.revision, reason: end.reason, object: end.object.id))
+    forget(entry)
+  }
+
   /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
-  private mutating func endRateLimits(_ now: UInt64) {
+  private mutating func endRateLimits(_ now: SendTime) {
     rateLimited = rateLimited.filter { number in
       guard let entry = entries[number] else { return false }
-      guard entry.notBefore <= now, !entry.subscriber.isDirty, !(isEditing && entry.subscriber.defersEdits) else {
+      guard !(entry.notBefore.map(now.isBefore) ?? false), !entry.subscriber.isDirty,
+        !(isEditing && entry.subscriber.defersEdits)
+      else {
         return true
       }
       entry.subscriber.stopComparing()
@@ -222,20 +264,20 @@ package struct Subscribers {
   private mutating func begin(
     _ entry: Entry, _ world: World, _ session: Session, _ texts: inout PatchTexts, _ result: inout FlushResult
   ) {
-    if isEditing, entry.subscriber.defersEdits { return }
+    if isEditing, entry.subscriber.defersEdits, entry.end == nil { return }
     guard SendLimits.hasRoom(session) else {
       result.isFull = true
       return
     }
     let (previousNotBefore, written) = (entry.notBefore, session.written)
-    if let rate = entry.subscriber.maxRate {
-      let now = session.loop.nanoseconds
-      if entry.notBefore > now {
-        result.nextDue = min(result.nextDue ?? entry.notBefore, entry.notBefore)
+    // The last changes before the end wait for nothing.
+    if let rate = entry.subscriber.maxRate, entry.end == nil {
+      let now = SendTime(world.clock, session.loop)
+      if let due = entry.notBefore, now.isBefore(due) {
+        if let due = due.onLoop { result.nextDue = min(result.nextDue ?? due, due) }
         return
       }
-      // 1e18 ns bounds the interval of a tiny rate.
-      entry.notBefore = now + UInt64(min(1e9 / rate, 1e18))
+      entry.notBefore = now.next(rate)
     }
     entry.deliveringSince = entry.recordedAt
     entry.recordedAt = nil
@@ -247,32 +289,5 @@ package struct Subscribers {
     _ = resume(entry, session, &result)
     // Changes that cancel out send nothing and do not count against the rate.
     if session.written == written, !entry.isDelivering { entry.notBefore = previousNotBefore }
-  }
-
-  /// Value of ``clock`` at the oldest change that has to be sent before a reply that states its revision; nil for none.
-  ///
-  /// Rate-limited subscriptions, ones that wait for an edit's end and unannounced ones hold back no reply.
-  package var oldestUnsent: Int? {
-    var oldest: Int?
-    for number in dirty {
-      guard let entry = entries[number], entry.isAnnounced, entry.subscriber.maxRate == nil,
-        let time = entry.deliveringSince ?? (isEditing && entry.subscriber.defersEdits ? nil : entry.recordedAt)
-      else { continue }
-      oldest = min(oldest ?? time, time)
-    }
-    return oldest
-  }
-
-  /// Discards recorded changes because the client does not read: memory stays proportional to the state, not to time.
-  ///
-  /// - Returns: whether any subscription has discarded deltas.
-  package mutating func discardRecorded() -> Bool {
-    let before = resyncs
-    for number in dirty {
-      guard let entry = entries[number], entry.subscriber.isDirty, entry.subscriber.discardRecorded() else { continue }
-      resyncs += 1
-      entry.recordedAt = nil
-    }
-    return resyncs > before
   }
 }

@@ -19,8 +19,32 @@ extension Wire {
         name: it.name, type: word(it.type, .json), isNullable: it.isNullable,
         defaultValue: try it.defaultValue.map(value),
         doc: it.doc,
-        derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") })
+        derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") },
+        limits: try limits(it), access: word(it.access, .all))
     }
+  }
+
+  private static func limits(_ it: ViewModelProtocol.PropertyDefinition) throws -> ValueLimits {
+    var limits = ValueLimits()
+    (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
+    limits.values = try (it.values ?? []).map { try value($0) }
+    limits.cases = try (it.cases ?? []).map { each in
+      let payload = each.properties ?? []
+      let required = payload.filter { $0.defaultValue == nil && !$0.isNullable && $0.type != .json }
+      return UnionCase(
+        name: each.name, doc: each.doc, properties: try payload.map(property),
+        required: Set(required.map { Text($0.name) }))
+    }
+    return limits
+  }
+
+  private static func property(_ it: ViewModelProtocol.PayloadProperty) throws -> PropertyDefinition {
+    var limits = ValueLimits()
+    (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
+    limits.values = try (it.values ?? []).map { try value($0) }
+    return PropertyDefinition(
+      name: it.name, type: word(it.type, .json), isNullable: it.isNullable,
+      defaultValue: try it.defaultValue.map(value), doc: it.doc, derivation: nil, limits: limits)
   }
 
   private static func derivation(_ it: ViewModelProtocol.Derivation, at path: String) throws -> Derivation {
@@ -44,6 +68,24 @@ extension Wire {
           expression: $0.expression.text,
           inputs: $0.inputs.isEmpty
             ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
+      },
+      minimum: it.limits.minimum, maximum: it.limits.maximum, step: it.limits.step, values: values(it.limits),
+      cases: it.limits.cases.isEmpty ? nil : it.limits.cases.map(unionCase), access: word(it.access, .all))
+  }
+
+  private static func values(_ limits: ValueLimits) -> [JSONOpaque]? {
+    limits.values.isEmpty ? nil : limits.values.map(opaque)
+  }
+
+  private static func unionCase(_ it: UnionCase) -> ViewModelProtocol.UnionCase {
+    .init(
+      name: it.name, doc: it.doc?.string,
+      properties: it.properties.map {
+        .init(
+          name: $0.name, type: word($0.type, .json),
+          defaultValue: it.required.contains(Text($0.name)) ? nil : present($0.defaultValue),
+          isNullable: $0.isNullable, doc: $0.doc?.string, minimum: $0.limits.minimum, maximum: $0.limits.maximum,
+          step: $0.limits.step, values: values($0.limits))
       })
   }
 
@@ -55,6 +97,7 @@ extension Wire {
   package static func viewModel(_ model: ViewModel, withProperties: Bool = false) -> ViewModelProtocol.ViewModel {
     .init(
       viewModel: model.id.rawValue, revision: model.revision, type: model.type?.rawValue, owner: model.owner?.id,
+      author: model.author?.string,
       values: .made { $0.object(model.properties.map { ($0.name, model.values[$0.name] ?? .null) }) },
       properties: withProperties ? model.properties.map(property) : nil)
   }

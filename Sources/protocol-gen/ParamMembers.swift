@@ -28,7 +28,7 @@ struct ParamMembers {
 
   private func add(_ type: TypeDefinition, _ lines: inout Lines) {
     lines.add()
-    let head = "static let \(constant(type.name)): ParamShape = "
+    let head = "package static let \(constant(type.name)): ParamShape = "
     switch type.kind {
     case .object(let properties): add(head + ".object([", properties.map(member), "])", &lines)
     case .union(let variants):

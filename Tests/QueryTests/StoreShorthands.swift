@@ -52,7 +52,8 @@ extension StoreUndoRecord {
     case .added(let rows): rows.reduce(0) { $0 + $1.count }
     case .removed(let removed): removed.count
     case .changed(let values): values.cells.count + values.geometryRows.count
-    case .replaced(let store): store.count
+    case .replaced(let store, _): store.count
+    case .several(let steps): steps.count
     }
   }
 }

@@ -1,7 +1,8 @@
 """A refresh where the newest wins, and `enum Status { case processing, empty, idle([Item]), failed(Error) }`.
 
 State and data are one value, so that no list stands beside an error. Refreshes are tasks of one scope and key: a
-newer one supersedes what is under way, and what was superseded leaves the status to the newer.
+newer one supersedes what is under way, and what was superseded leaves the status to the newer. Closing the model cancels
+what is under way, ends the streams of who watches, and is no error of a refresh: nobody is left to show it to.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import geomodel
-from geomodel.errors import GeoModelError, SupersededError
+from geomodel.errors import CancelledError, GeoModelError, SupersededError, UnknownIdError
 
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
 STATUS = "/viewModels/catalogue/status"
 
 
 async def refresh(server: geomodel.Server, path: Path) -> str:
-    """Lists the layers of a file; answers how it went."""
+    """Lists the layers of a file; answers how it went, or `gone` when the model was closed meanwhile."""
+    try:
+        return await refreshed(server, path)
+    except UnknownIdError:
+        return "gone"
 
+
+async def refreshed(server: geomodel.Server, path: Path) -> str:
     async def show(status: dict[str, Any]) -> str:
         await server.view_model.set(view_model="catalogue", values={"status": status})
         return str(status["type"])
@@ -31,6 +38,8 @@ async def refresh(server: geomodel.Server, path: Path) -> str:
         source = await server.options(scope="catalogue", key="refresh").source.open(path=path)
     except SupersededError:
         return "superseded"
+    except CancelledError:
+        return "gone"
     except GeoModelError as error:
         return await show({"type": "failed", "error": {"kind": error.kind, "message": error.message}})
     items = [layer["name"] for layer in source["layers"]]
@@ -70,6 +79,17 @@ async def main() -> None:
                 check(await refresh(server, DATA / "none.gpkg") == "failed", "a file that is not there fails")
                 print(f"    {shown.at(STATUS)}")
                 check(shown.at(STATUS + "/error/kind") == "fileNotFound", "the status has its error, and no items")
+
+                last = asyncio.create_task(refresh(server, big))
+                await asyncio.sleep(0)  # The refresh goes first.
+                await server.view_model.get(view_model="catalogue")
+                shown.take_all()
+                await server.view_model.close(view_model="catalogue")
+                check(await last == "gone", "a refresh survives the closing of its model")
+                check(await refresh(server, big) == "gone", "and so does one that begins afterwards")
+                rest = [change.changes[0]["op"] async for change in shown]
+                check(rest == ["remove"], "who watches sees it go, and the stream ends")
+                check(shown.reason is not None and shown.reason["reason"] == "closed", "with the reason")
 
 
 asyncio.run(main())

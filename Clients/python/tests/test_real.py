@@ -53,6 +53,28 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(geomodel.errors.InvalidItemsError):
             await self.server.overlay.add_graphics(overlay="o1", graphics=[{"geometry": {"type": "Blob"}}])
 
+    async def test_iteration_ends_with_what_is_followed(self) -> None:
+        await self.view()
+        line = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
+        await self.server.location.create_simulated(id="car", line=line)
+        subscriptions: list[Any] = [
+            await self.server.observe(["/views/v1/isNavigating"]),
+            await self.server.observe_viewpoint("v1"),
+            await self.server.observe_location("car"),
+        ]
+
+        async def items(subscription: Any) -> list[Any]:
+            return [item async for item in subscription]
+
+        waiting = [asyncio.create_task(items(subscription)) for subscription in subscriptions]
+        await self.server.location.close(location_source="car")
+        await self.server.view.close(view="v1")
+        heard = await asyncio.wait_for(asyncio.gather(*waiting), 10)
+        self.assertEqual([len(items) for items in heard], [1, 0, 0])
+        self.assertEqual([s.reason["object"] for s in subscriptions], ["v1", "v1", "car"])
+        for subscription in subscriptions:
+            await subscription.close()
+
     async def test_a_replica_follows(self) -> None:
         await self.view()
         async with self.server.observe(["/views/*/viewpoint", "/maps/*", "/overlays/*"]) as sub:

@@ -73,7 +73,7 @@ struct ArrowArrayStream {
   X(OSRGetAuthorityName) X(OSRGetAuthorityCode) X(OSRExportToWktEx) \
   X(OSRSetPROJEnableNetwork) X(CPLPushErrorHandlerEx) X(CPLPopErrorHandler) \
   X(CPLGetErrorHandlerUserData) X(CPLHTTPPushFetchCallback) X(CPLHTTPPopFetchCallback) \
-  X(CSLAddString) X(VSIFree) X(VSICalloc) \
+  X(CPLRecode) X(CSLAddString) X(VSIFree) X(VSICalloc) \
   X(CPLStrdup) X(VSIAllocFilesystemPluginCallbacksStruct) X(VSIFreeFilesystemPluginCallbacksStruct) \
   X(VSIInstallPluginHandler)
 

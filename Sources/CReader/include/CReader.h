@@ -56,4 +56,7 @@ int creader_is_sealed(int descriptor);
 /// functions that write or reach outside. Returns 0 where SQLite is not there.
 int creader_guard_sqlite(void);
 
+/// Whether texts can be converted from an encoding.
+int creader_knows_encoding(const char *_Nonnull name);
+
 #endif

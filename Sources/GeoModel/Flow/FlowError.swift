@@ -7,6 +7,8 @@ public enum FlowError: Error, Hashable, Sendable {
   case unknownProperty(String, available: [String])
   /// A value has another type than declared.
   case wrongType(path: String, expected: String)
+  /// A value is of its type, but the definition of its property does not allow it.
+  case notAllowed(path: String, rule: ValueRule, expected: String)
   /// A value or a definition exceeds the size limit.
   case valueTooLarge(path: String)
   /// A derived property, a constant, or a read-only binding was set.

@@ -15,6 +15,8 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   case reference
   /// A tagged union: processing, empty, idle with items, or failed with an error.
   case status
+  /// A tagged union of cases that the definition names.
+  case union
 
   /// The default value of a property without one.
   var initial: Value {
@@ -27,6 +29,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     case .list: .array([])
     case .dictionary: .object(Value.Members())
     case .status: .object(["type": .string("empty")])
+    case .union: .object(Value.Members())
     }
   }
 
@@ -46,6 +49,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
     case .reference: "the id of an object, or null"
     case .status:
       #"{"type": "processing"}, {"type": "empty"}, {"type": "idle", "items"} or {"type": "failed", "error"}"#
+    case .union: "object with a `type`"
     }
   }
 
@@ -53,7 +57,8 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   func accepted(_ value: Value) -> Value? {
     switch (self, value) {
     case (.json, _), (.boolean, .boolean), (.integer, .integer), (.number, .integer), (.number, .number),
-      (.string, .string), (.list, .array), (.dictionary, .object), (.reference, .string), (.reference, .null):
+      (.string, .string), (.list, .array), (.dictionary, .object), (.reference, .string), (.reference, .null),
+      (.union, .object):
       value
     case (.integer, .number(let real)): Int64(exactly: real).map { .integer($0) }
     case (.status, .object(let members)): Self.isStatus(members) ? value : nil
@@ -73,24 +78,36 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
   }
 }
 
+/// Who may set a property.
+public enum PropertyAccess: String, Hashable, Sendable {
+  case all
+  /// Requests with the origin of the one that created the view model.
+  case owner
+}
+
 /// Name, type and default of a property of view models, or of an environment key.
 public struct PropertyDefinition: Equatable, Sendable {
   public let name: String
   public let type: PropertyType
   public let isNullable: Bool
-  /// The initial value; unused for derived properties.
+  /// The initial value; of a derived property the one where it cannot be computed.
   public let defaultValue: Value
+  public let limits: ValueLimits
+  public let access: PropertyAccess
   public let doc: Text?
   public let derivation: Derivation?
 
   /// - Parameter defaultValue: nil for null if the property is nullable, else for the type's own.
   public init(
-    name: String, type: PropertyType, isNullable: Bool, defaultValue: Value?, doc: String?, derivation: Derivation?
+    name: String, type: PropertyType, isNullable: Bool, defaultValue: Value?, doc: String?, derivation: Derivation?,
+    limits: ValueLimits = ValueLimits(), access: PropertyAccess = .all
   ) {
     self.name = name
     self.type = type
-    self.isNullable = isNullable || type.isNullable || derivation != nil
-    self.defaultValue = defaultValue ?? (self.isNullable ? .null : type.initial)
+    self.isNullable = isNullable || type.isNullable || derivation != nil && defaultValue == nil
+    self.defaultValue = defaultValue ?? (self.isNullable ? .null : limits.initial(type.initial))
+    self.limits = limits
+    self.access = access
     self.doc = Text(doc)
     self.derivation = derivation
   }
@@ -103,10 +120,18 @@ public struct PropertyDefinition: Equatable, Sendable {
   /// - Parameter path: JSON Pointer of the value from the values given, for errors.
   func accepted(_ value: Value, at path: String) throws(ModelError) -> Value {
     if value.isNull, isNullable { return .null }
+    if type == .union { return try acceptedSize(of: try acceptedCase(value, at: path), at: path) }
     guard let value = type.accepted(value) else {
       let orNull = isNullable && !type.isNullable ? ", or null" : ""
       throw .flow(.wrongType(path: path, expected: type.expected + orNull))
     }
+    if let fault = limits.fault(value) {
+      throw .flow(.notAllowed(path: path, rule: fault.rule, expected: fault.expected))
+    }
+    return try acceptedSize(of: value, at: path)
+  }
+
+  private func acceptedSize(of value: Value, at path: String) throws(ModelError) -> Value {
     guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(path: path)) }
     // Parts that are set in a value may be as deep as whole values.
     guard value.depth <= Value.depthLimit else {

@@ -33,6 +33,8 @@ public struct ViewModel: Entity {
   public let properties: [PropertyDefinition]
   /// The object that closes the view model when it closes; nil for the session.
   public let owner: ObjectReference?
+  /// The origin of the request that created it, which may set properties with the access `owner`.
+  public let author: Text?
   /// Values by property name; each property has one.
   public internal(set) var values: [String: Value]
 
@@ -101,6 +103,13 @@ struct ValuesChanged: UndoRecord {
   func covers(_ later: any UndoRecord) -> Bool {
     guard let later = later as? ValuesChanged, later.id == id else { return false }
     return later.before.allSatisfy { entry in before.contains { $0.name == entry.name } }
+  }
+
+  func note(in live: inout LiveWrites) { live.add(Set(before.map { Text($0.name) }), of: object) }
+
+  func without(_ live: LiveWrites) -> any UndoRecord {
+    guard let written = live.names[object] else { return self }
+    return ValuesChanged(id: id, before: before.filter { !written.contains(Text($0.name)) })
   }
 
   func isUnchanged(_ member: String, in world: World) -> Bool? {

@@ -168,6 +168,12 @@ extension World {
     insert(scope)
   }
 
+  /// Makes sure that a node has a scope, as far as there is such a node.
+  mutating func insertScope(of node: ObjectReference?) {
+    guard environments[scopeID(node)] == nil, node.map({ revision(of: $0) != nil }) ?? true else { return }
+    insert(EnvironmentScope(node))
+  }
+
   /// Changes a scope. Does nothing if there is none.
   mutating func changeScope(_ id: EnvironmentID, _ body: (inout EnvironmentScope) -> Void) {
     changeKnown(id, body)

@@ -15,7 +15,8 @@ extension World {
       return
     }
     try check(properties)
-    try checkCycles(with: ViewModel(id: Self.placeholderID, type: id, properties: properties, owner: nil, values: [:]))
+    try checkCycles(
+      with: ViewModel(id: Self.placeholderID, type: id, properties: properties, owner: nil, author: nil, values: [:]))
     insert(type)
   }
 
@@ -42,40 +43,39 @@ extension World {
       definitions = properties
     default: throw .oneOf(["type", "properties"])
     }
-    return try makeViewModel(id, type, definitions, owner, values)
+    let author: Text? = if case .client(let name) = origin { name } else { nil }
+    return try makeViewModel(id, type, definitions, owner, author, values)
   }
 
   /// Creates a view model from a document, which may hold other properties than its type has in this session.
   ///
-  /// - Parameter properties: nil for those of the type.
+  /// - Parameters:
+  ///   - properties: nil for those of the type.
+  ///   - author: the origin of the request that created it.
   public mutating func restoreViewModel(
-    id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?,
-    values: [(name: String, value: Value)]
+    id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?, author: String?
   ) throws(ModelError) {
-    guard let type, let properties else {
-      try createViewModel(id: id, type: type, properties: properties, owner: owner, values: values)
-      return
-    }
     try checkFree(id)
-    _ = try viewModelTypes.require(type)
-    try check(properties)
-    _ = try makeViewModel(id, type, properties, owner, values)
+    let ofType = try type.map { (type) throws(ModelError) in try viewModelTypes.require(type).properties }
+    guard let definitions = properties ?? ofType else { throw .oneOf(["type", "properties"]) }
+    if properties != nil { try check(definitions) }
+    _ = try makeViewModel(id, type, definitions, owner, Text(author), [])
   }
 
   private mutating func makeViewModel(
     _ id: ViewModelID?, _ type: ViewModelTypeID?, _ definitions: [PropertyDefinition], _ owner: ObjectReference?,
-    _ values: [(name: String, value: Value)]
+    _ author: Text?, _ values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
     try checkNesting(inOwner: owner)
     var model = ViewModel(
-      id: id ?? Self.placeholderID, type: type, properties: definitions, owner: owner,
-      values: Dictionary(definitions.map { ($0.name, $0.derivation == nil ? $0.defaultValue : .null) }) { $1 })
+      id: id ?? Self.placeholderID, type: type, properties: definitions, owner: owner, author: author,
+      values: Dictionary(definitions.map { ($0.name, $0.defaultValue) }) { $1 })
     for (name, value) in try accepted(values, for: model) { model.values[name] = value }
     try checkCycles(with: model)
     return insert(
       ViewModel(
-        id: try claim(id, prefix: "viewModel"), type: type, properties: definitions, owner: owner, values: model.values)
-    )
+        id: try claim(id, prefix: "viewModel"), type: type, properties: definitions, owner: owner, author: author,
+        values: model.values))
   }
 
   public mutating func closeViewModel(_ id: ViewModelID) throws(ModelError) {
@@ -95,16 +95,14 @@ extension World {
     var changes = try accepted(values, for: model)
     for name in clear {
       guard name.hasPrefix("/") else {
-        let property = try model.property(name)
-        guard property.derivation == nil else { throw .flow(.readOnly(ModelPath(model.reference, name).description)) }
+        let property = try writable(name, of: model)
         changes.append((name, property.defaultValue))
         continue
       }
       guard let path = ModelPath(pointer: name), let first = path.names.first?.string, path.names.count > 1 else {
         throw .flow(.invalidPath(name))
       }
-      let property = try model.property(first)
-      guard property.derivation == nil else { throw .flow(.readOnly(path.description)) }
+      let property = try writable(first, of: model)
       var value = changes.last { $0.name == first }?.value ?? model.values[first] ?? .null
       guard value.setPart(at: path.names.dropFirst(), to: nil) else { throw .flow(.invalidPath(name)) }
       changes.append((first, try checked(value, for: property, at: "/" + first)))
@@ -119,8 +117,7 @@ extension World {
     let model = try viewModels.require(id)
     let own = ModelPath(model.reference)
     guard let name = names.first?.string else { throw .flow(.notWritable(own.description)) }
-    let property = try model.property(name)
-    guard property.derivation == nil else { throw .flow(.readOnly(own.appending(name).description)) }
+    let property = try writable(name, of: model)
     var whole = model.values[name] ?? .null
     guard whole.setPart(at: names.dropFirst(), to: value) else {
       throw .flow(.invalidPath(ModelPath(own.names + names).description))
@@ -128,11 +125,11 @@ extension World {
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
 
-  /// Sets the computed value of a derived property; a value of another type becomes null.
+  /// Sets the computed value of a derived property: its default for null, and for what its definition does not allow.
   public mutating func setDerived(_ name: String, of id: ViewModelID, to value: Value) {
     guard let property = try? viewModels[id]?.property(name) else { return }
-    let kept = (try? checked(value, for: property, at: "")) ?? .null
-    write([(name, kept)], of: id, by: .binding)
+    let kept = value.isNull ? nil : try? checked(value, for: property, at: "")
+    write([(name, kept ?? property.defaultValue)], of: id, by: .binding)
   }
 
   /// Writes checked values. Equal values record nothing.
@@ -162,11 +159,23 @@ extension World {
   ) throws(ModelError) -> [(name: String, value: Value)] {
     var result: [(name: String, value: Value)] = []
     for (name, value) in values {
-      let property = try model.property(name)
-      guard property.derivation == nil else { throw .flow(.readOnly(ModelPath(model.reference, name).description)) }
+      let property = try writable(name, of: model)
       result.append((name, try checked(value, for: property, at: "/" + name)))
     }
     return result
+  }
+
+  /// Finds a property that the author of the current change may set.
+  ///
+  /// - Throws: `readOnly` for a derived one, and for one with the access `owner` when another client sets it.
+  public func writable(_ name: String, of model: ViewModel) throws(ModelError) -> PropertyDefinition {
+    let property = try model.property(name)
+    var isOwn = true
+    if property.access == .owner, case .client(let author) = origin { isOwn = author == model.author }
+    guard property.derivation == nil, isOwn else {
+      throw .flow(.readOnly(ModelPath(model.reference, name).description))
+    }
+    return property
   }
 
   func checked(_ value: Value, for property: PropertyDefinition, at path: String) throws(ModelError) -> Value {
@@ -200,7 +209,8 @@ extension World {
       // The state tree uses this name for the view model's id.
       guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
       guard names.insert(property.name).inserted else { throw refuse("each name once") }
-      guard property.derivation == nil else { continue }
+      if let fault = property.limits.fault(for: property.type) { throw refuse(fault) }
+      if property.derivation != nil, property.access == .owner { throw refuse("no access, as it is derived") }
       do throws(ModelError) { try checkDefault(of: property) } catch {
         guard case .flow(let fault) = error else { throw error }
         throw .flow(.inDefault(ofProperty: index, fault))

@@ -31,6 +31,10 @@ public protocol Entity: Sendable {
   func rolledBack(from current: Self) -> Self
   /// This memento with everything that undo leaves alone as in `current`.
   func undone(from current: Self) -> Self
+  /// Names of what differs between two states, of that which commands set one by one.
+  static func settableChanges(from before: Self, to after: Self) -> Set<Text>
+  /// This state with what commands set one by one as in `current`, but for what has one of the names.
+  func keepingSettable(of current: Self, except names: Set<Text>) -> Self
   /// The object as undo restores it after its removal.
   var restoredAfterRemoval: Self { get }
   /// The object without dangling references, as undo restores it.

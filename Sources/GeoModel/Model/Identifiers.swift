@@ -47,6 +47,9 @@ public enum Collection: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether undo restores the objects.
+  public var isUndoable: Bool { kind.isUndoable }
+
   /// The name of one object in errors, which is also the wire member that holds its id.
   public var noun: String {
     switch self {

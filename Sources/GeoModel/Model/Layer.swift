@@ -30,8 +30,8 @@ public struct Layer: Sendable {
   public var schema: SourceLayer? { features?.schema }
   /// The features, once loaded.
   public var store: FeatureStore? { features?.store }
-  /// The reference of the features; WGS 84 for groups, and if the source has none.
-  public var reference: SpatialReference { schema?.reference ?? .wgs84 }
+  /// The reference of the features; WGS 84 for groups.
+  public var reference: SpatialReference { features?.reference ?? .wgs84 }
   public var featureCount: Int? { store?.count ?? schema?.featureCount }
   public var extent: Envelope? { kind == .table ? nil : store.map { $0.extent } ?? schema?.extent }
 
@@ -64,6 +64,13 @@ public struct LayerFeatures: Sendable {
   public internal(set) var definitionExpression: Expression?
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
+
+  /// The reference of the features: what the source states, or its format implies; else it is unknown.
+  var reference: SpatialReference {
+    if let stated = schema.reference { return stated }
+    if case .file(let file) = origin, !file.isInDegrees, !isTable { return .unknown }
+    return .wgs84
+  }
 }
 
 /// The fields with the time of features, and the extent to which features are filtered.

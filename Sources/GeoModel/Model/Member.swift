@@ -39,6 +39,8 @@ public final class Member<Object: Entity>: Sendable {
   /// Compares two states of an object; nil if changes are recorded elsewhere, as for values derived from other objects.
   let differs: Difference?
   private let put: Setting?
+  /// Sets the member to that of another state; nil if commands cannot set it.
+  let copy: (@Sendable (_ object: inout Object, _ other: Object) -> Void)?
   /// Whether documents leave the value out.
   private let isDefault: Condition?
   /// Whether an object has the member; nil if all have it.
@@ -51,13 +53,15 @@ public final class Member<Object: Entity>: Sendable {
 
   private init(
     _ property: Property?, name: String, shape: MemberShape, _ read: Reading, differs: Difference? = nil,
-    put: Setting? = nil, isDefault: Condition? = nil, isPresent: Condition? = nil
+    put: Setting? = nil, copy: (@Sendable (inout Object, Object) -> Void)? = nil, isDefault: Condition? = nil,
+    isPresent: Condition? = nil
   ) {
     self.property = property
     self.name = name
     self.shape = shape
     self.read = read
     self.put = put
+    self.copy = copy
     self.isDefault = isDefault
     self.isPresent = isPresent
     traits = property.map(Object.collection.traits) ?? []
@@ -95,7 +99,7 @@ public final class Member<Object: Entity>: Sendable {
     if let `default` { isDefault = { !get($0).differs(from: `default`) } }
     self.init(
       property, name: property.rawValue, shape: V.shape, .own { get($0).memberValue },
-      differs: { get($0).differs(from: get($1)) }, put: put, isDefault: isDefault)
+      differs: { get($0).differs(from: get($1)) }, put: put, copy: { set(&$0, get($1)) }, isDefault: isDefault)
   }
 
   /// Makes a member whose value also depends on other objects.
@@ -115,7 +119,8 @@ public final class Member<Object: Entity>: Sendable {
   /// Limits the member to objects that satisfy a condition; others do not have it.
   func only(where isPresent: @escaping Condition) -> Member {
     Member(
-      property, name: name, shape: shape, read, differs: differs, put: put, isDefault: isDefault, isPresent: isPresent)
+      property, name: name, shape: shape, read, differs: differs, put: put, copy: copy, isDefault: isDefault,
+      isPresent: isPresent)
   }
 
   var isSettable: Bool { put != nil }

@@ -45,13 +45,15 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooManyTicks
   /// One of several parameters is required.
   case oneOf([String])
-  case unknownField(String, available: [String], path: String = "/properties")
+  case unknownField(String, available: [String], path: String)
   /// The field has an unsuitable type, or unsuitable values.
   case wrongFieldType(String, found: FieldType, expected: String, path: String)
   case items([ItemError], count: Int)
   case columnLengths(expected: Int, found: Int, column: String)
   case nothingToUndo
   case nothingToRedo
+  /// A live command creates, removes or moves objects, or changes history.
+  case undoRequired
   case editInProgress
   case noEdit
   case editTooLarge

@@ -35,8 +35,7 @@ public struct SourceLayer: Hashable, Sendable {
 
 /// The origin of a source's data, sufficient to read it again.
 public enum SourceOrigin: Sendable {
-  /// `reference` is an override by the client, for files without one.
-  case file(path: String, driver: String?, xField: String?, yField: String?, reference: SpatialReference? = nil)
+  case file(FileOrigin)
   case inline([UInt8], reference: SpatialReference? = nil)
   case columns(ColumnData)
 }
@@ -68,6 +67,31 @@ public struct ColumnData: Sendable {
   }
 }
 
+/// A file with what a client says of it.
+public struct FileOrigin: Sendable {
+  public let path: String
+  public var driver: String?
+  /// The columns of a CSV file's coordinates.
+  public var xField: String?
+  public var yField: String?
+  /// The encoding of its texts, where the format does not say it.
+  public var encoding: String?
+  public var reference: SpatialReference?
+  /// Whether `reference` holds even if the file states another.
+  public var overrides = false
+
+  public init(path: String) { self.path = path }
+
+  /// Whether coordinates are longitude and latitude where nobody says more: a CSV file cannot say it, and its columns
+  /// have been named.
+  public var isInDegrees: Bool { xField != nil }
+
+  /// The reference of a layer for which the file states `stated`; nil if nobody says one.
+  public func reference(stated: SpatialReference?) -> SpatialReference? {
+    overrides ? reference ?? stated : stated ?? reference
+  }
+}
+
 /// Whether a source's schema could be read.
 public enum SourceStatus: Hashable, Sendable {
   case open
@@ -89,7 +113,7 @@ public struct Source: Sendable {
   public var warnings: [String] = []
 
   public var path: String? {
-    if case .file(let path, _, _, _, _) = origin { path } else { nil }
+    if case .file(let file) = origin { file.path } else { nil }
   }
 }
 

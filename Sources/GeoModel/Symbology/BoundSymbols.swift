@@ -54,9 +54,9 @@ extension SourceOrigin {
     switch self {
     case .inline: return true
     case .columns: return false
-    case .file(let path, let driver, _, _, _):
-      if let driver { return driver == "GeoJSON" }
-      let name = path.lowercased()
+    case .file(let file):
+      if let driver = file.driver { return driver == "GeoJSON" }
+      let name = file.path.lowercased()
       return name.hasSuffix(".geojson") || name.hasSuffix(".json")
     }
   }

@@ -28,6 +28,8 @@ public struct History: Sendable {
   /// Sum over ``done``, kept so that adding a step is O(1).
   private var doneBytes = 0
   private(set) var undone: [Step] = []
+  /// Whether the last command made a step beyond the limit, which dropped all steps.
+  var isCut = false
   var edit: OpenEdit?
   private var content = ContentTag()
   private var savedContent = ContentTag()
@@ -86,6 +88,23 @@ public struct History: Sendable {
       Step(name: edit.name ?? "edit", undoRecords: undoRecords, contentNumber: content.step, revision: edit.revision))
   }
 
+  /// Notes a live write: the document is modified, and steps stay.
+  mutating func recordLive(_ undoRecords: [any UndoRecord]) {
+    recordOtherChange()
+    guard let next = undone.indices.last else { return }
+    for undoRecord in undoRecords { undoRecord.note(in: &undone[next].live) }
+  }
+
+  /// Names of the attributes that the next steps to redo add to an overlay's graphics, in that order.
+  ///
+  /// - Complexity: linear in the undone steps.
+  func undoneAttributes(of overlay: OverlayID) -> [String] {
+    undone.reversed().flatMap { step in
+      step.undoRecords.reversed().lazy.compactMap { $0 as? Edited }.filter { $0.id == overlay }
+        .flatMap(\.undoRecord.attributeNames)
+    }
+  }
+
   /// Ends an edit without effect: the content is that from before the edit.
   mutating func recordEmptyEdit(since edit: OpenEdit) {
     if savedContent == content { savedContent = edit.content }
@@ -122,7 +141,12 @@ public struct History: Sendable {
     doneBytes -= step?.byteCount ?? 0
     return step
   }
-  mutating func takeUndone() -> Step? { undone.popLast() }
+  mutating func takeUndone() -> Step? {
+    guard let step = undone.popLast() else { return nil }
+    // The steps below were undone earlier.
+    if let below = undone.indices.last { undone[below].live.add(step.live) }
+    return step
+  }
 
   /// Adds a step to ``undone``; its records redo it.
   mutating func recordUndone(_ step: Step) {
@@ -186,6 +210,7 @@ public struct History: Sendable {
     }
     guard dropped > 0 else { return }
     firstContent = done[dropped - 1].contentNumber
+    if dropped == done.count { isCut = true }
     done.removeFirst(dropped)
   }
 }

@@ -8,6 +8,8 @@ struct Step: Sendable {
   /// Revision at which the step was done, or begun if it is an edit.
   let revision: Int
   private(set) var byteCount: Int
+  /// What live writes have set since the step was undone; redo keeps it.
+  var live = LiveWrites()
   /// In the order of the changes; nil where a record was forgotten.
   private var records: [(any UndoRecord)?]
   private var forgottenCount = 0
@@ -23,7 +25,10 @@ struct Step: Sendable {
   }
 
   /// In the order of the changes.
-  var undoRecords: [any UndoRecord] { records.compactMap { $0 } }
+  var undoRecords: [any UndoRecord] {
+    let all = records.compactMap { $0 }
+    return live.isEmpty ? all : all.map { $0.without(live) }
+  }
   /// Whether no record is left.
   var isForgotten: Bool { forgottenCount > 0 && forgottenCount == records.count }
 
@@ -76,8 +81,8 @@ struct OpenEdit: Sendable {
   var byteCount = 0
   /// Whether the edit exceeds ``History/byteLimit``, so that it cannot be undone.
   private(set) var isTooLarge = false
-  /// Objects with a memento in `undoRecords`: later ones are dropped, so that a long drag stays small.
-  private var objectsWithMemento: Set<ObjectReference> = []
+  /// Indexes of mementos in `undoRecords`: later ones of the objects are dropped, so that a long drag stays small.
+  private var mementos: [ObjectReference: Int] = [:]
   /// Objects of `undoRecords`, and those from which they removed others.
   private var objects: Set<ObjectReference> = []
 
@@ -90,9 +95,10 @@ struct OpenEdit: Sendable {
   mutating func add(_ undoRecord: any UndoRecord) {
     guard !isTooLarge else { return }
     if undoRecord.kind == .members {
-      guard objectsWithMemento.insert(undoRecord.object).inserted else { return }
+      if let known = mementos[undoRecord.object] { return undoRecords[known].cover(undoRecord) }
+      mementos[undoRecord.object] = undoRecords.count
     } else if undoRecord.kind.isStructure {
-      objectsWithMemento.remove(undoRecord.object)
+      mementos[undoRecord.object] = nil
     } else if let earlier = undoRecords.last, earlier.covers(undoRecord) {
       return
     }
@@ -103,6 +109,7 @@ struct OpenEdit: Sendable {
     guard byteCount > History.byteLimit else { return }
     isTooLarge = true
     undoRecords = []
+    mementos = [:]
     byteCount = 0
   }
 
@@ -116,6 +123,10 @@ struct OpenEdit: Sendable {
   mutating func forget(_ forgotten: Set<ObjectReference>) {
     guard !objects.isDisjoint(with: forgotten) else { return }
     undoRecords.removeAll { forgotten.contains($0.object) }
+    let known = mementos
+    mementos = [:]
+    for (index, undoRecord) in undoRecords.enumerated()
+    where undoRecord.kind == .members && known[undoRecord.object] != nil { mementos[undoRecord.object] = index }
     byteCount = undoRecords.reduce(0) { $0 + $1.byteCount }
   }
 }

@@ -20,6 +20,16 @@ protocol UndoRecord: Sendable {
   func covers(_ later: any UndoRecord) -> Bool
   /// Whether the member has the value from before the change; nil if the record does not hold that value.
   func isUnchanged(_ member: String, in world: World) -> Bool?
+  /// Whether the change inserts, removes or moves objects.
+  func changesStructure(in world: World) -> Bool
+  /// The record as a step keeps it, made when the step ends: it knows what of the object the step has changed.
+  func settled(in world: World) -> any UndoRecord
+  /// Adds what a later record of the object changes, of which this one holds the earlier state.
+  mutating func cover(_ later: any UndoRecord)
+  /// Notes what the change has set.
+  func note(in live: inout LiveWrites)
+  /// The record that leaves alone what live writes have set.
+  func without(_ live: LiveWrites) -> any UndoRecord
   /// Merges with the next record, if one record can revert both changes. False if it cannot.
   mutating func absorb(_ next: any UndoRecord) -> Bool
   /// Restores the earlier state exactly, without records of changes: the command never happened.
@@ -31,6 +41,11 @@ protocol UndoRecord: Sendable {
 extension UndoRecord {
   func covers(_ later: any UndoRecord) -> Bool { false }
   func isUnchanged(_ member: String, in world: World) -> Bool? { nil }
+  func changesStructure(in world: World) -> Bool { kind.isStructure }
+  func settled(in world: World) -> any UndoRecord { self }
+  mutating func cover(_ later: any UndoRecord) {}
+  func note(in live: inout LiveWrites) {}
+  func without(_ live: LiveWrites) -> any UndoRecord { self }
   mutating func absorb(_ next: any UndoRecord) -> Bool { false }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
@@ -53,6 +68,12 @@ struct Inserted<Element: Entity>: UndoRecord {
   var kind: UndoRecordKind { .insertion }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
+  /// Environment scopes come and go with their values.
+  func changesStructure(in world: World) -> Bool { Element.collection != .environments }
+  func settled(in world: World) -> any UndoRecord {
+    guard let scope = world[keyPath: Element.registry][id] as? EnvironmentScope else { return self }
+    return Changed(memento: EnvironmentScope(scope.node)).settled(in: world)
+  }
   func rollBack(_ world: inout World) {
     guard let (element, number) = world[keyPath: Element.registry].remove(id) else { return }
     world.dropDependents(of: element, at: number)
@@ -81,6 +102,10 @@ struct Removed<Element: Entity>: UndoRecord {
     // A closed view cannot be restored, and neither can its overlays.
     return parent.collection.kind.isUndoable || world.revision(of: parent) != nil
   }
+  func changesStructure(in world: World) -> Bool { Element.collection != .environments }
+  func settled(in world: World) -> any UndoRecord {
+    (element as? EnvironmentScope).map { Changed(memento: $0).settled(in: world) } ?? self
+  }
   func rollBack(_ world: inout World) {
     world[keyPath: Element.registry].insert(element, at: number)
     world.addDependents(of: element, at: number)
@@ -96,15 +121,50 @@ struct Removed<Element: Entity>: UndoRecord {
 /// Reverts changes of an object's own members.
 struct Changed<Element: Entity>: UndoRecord {
   let memento: Element
+  /// Names of what has been changed of that which commands set one by one; nil before the step ends.
+  private var names: Set<Text>?
   var byteCount: Int { memento.byteCount }
   var object: ObjectReference { memento.reference }
   var kind: UndoRecordKind { .members }
+  /// A scope of the environment that a step has removed comes back with its values alone.
+  var requiredParent: ObjectReference? { Element.collection == .environments ? memento.parent : nil }
+
+  init(memento: Element) { self.memento = memento }
 
   func isUndoable(in world: World) -> Bool {
     // The removal of the object has a record of its own, which undo applies first.
     guard let now = world[keyPath: Element.registry][memento.id] else { return Element.isUndoable }
-    let back = memento.undone(from: now)
+    let back = earlier(than: now)
     return Element.members.contains { $0.differs?(now, back) == true }
+  }
+  func changesStructure(in world: World) -> Bool {
+    guard let now = world[keyPath: Element.registry][memento.id] else { return false }
+    return Element.collection != .environments
+      && Element.members.contains {
+        $0.copy == nil && $0.traits.contains(.modifies) && $0.differs?(memento, now) == true
+      }
+  }
+  func settled(in world: World) -> any UndoRecord {
+    guard names == nil else { return self }
+    var result = self
+    let empty = (memento as? EnvironmentScope).flatMap { EnvironmentScope($0.node) as? Element }
+    if let now = world[keyPath: Element.registry][memento.id] ?? empty {
+      result.names = Element.settableChanges(from: memento, to: now)
+    }
+    return result
+  }
+  mutating func cover(_ later: any UndoRecord) {
+    if let later = later as? Changed, let more = later.names { names?.formUnion(more) }
+  }
+  func note(in live: inout LiveWrites) { live.add(names ?? [], of: object) }
+  func without(_ live: LiveWrites) -> any UndoRecord {
+    var result = self
+    if let written = live.names[object] { result.names?.subtract(written) }
+    return result
+  }
+  /// The state that undo restores.
+  private func earlier(than now: Element) -> Element {
+    (names.map { memento.keepingSettable(of: now, except: $0) } ?? memento).undone(from: now)
   }
   func isUnchanged(_ member: String, in world: World) -> Bool? {
     // Derived members are not in the memento.
@@ -117,8 +177,9 @@ struct Changed<Element: Entity>: UndoRecord {
     _ = world[keyPath: Element.registry].modify(memento.id) { $0 = memento.rolledBack(from: $0) }
   }
   func undo(_ world: inout World) {
+    if let scope = memento as? EnvironmentScope { world.insertScope(of: scope.node) }
     guard let now = world[keyPath: Element.registry][memento.id] else { return }
-    let back = memento.undone(from: now).withoutDanglingReferences(in: world)
+    let back = earlier(than: now).withoutDanglingReferences(in: world)
     world.changeKnown(memento.id) { $0 = back }
   }
 }
@@ -196,4 +257,11 @@ struct Edited: UndoRecord {
     }
   }
   func undo(_ world: inout World) { world.undoGraphics(undoRecord, of: id) }
+  func note(in live: inout LiveWrites) { live.add(undoRecord, of: id) }
+  func without(_ live: LiveWrites) -> any UndoRecord {
+    guard let cells = live.cells[id] else { return self }
+    var result = self
+    result.undoRecord = undoRecord.without(cells)
+    return result
+  }
 }

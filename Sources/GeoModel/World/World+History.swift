@@ -14,7 +14,11 @@ extension World {
       let unrestorable = discardUnrestorable(journal)
       journal.removeAll { unrestorable.contains($0.object) }
     }
-    if isStep || oldestReverted != nil { recordStep(name, journal) }
+    if isLive {
+      recordLive(journal)
+    } else if isStep || oldestReverted != nil {
+      recordStep(name, journal)
+    }
     recordHistory(since: before)
     self.journal.clear()
   }
@@ -27,10 +31,10 @@ extension World {
       hasOther = hasOther || !undoRecords.isEmpty
     } else if history.isEditing {
       // The end of the edit coalesces its records.
-      history.extendEdit(undoRecords)
+      history.extendEdit(settled(undoRecords))
     } else {
       // A single record always differs from the current state.
-      let undoRecords = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
+      let undoRecords = settled(undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords)
       if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision) }
     }
     if hasOther { history.recordOtherChange() }
@@ -95,7 +99,7 @@ extension World {
       removeEmptyScope(EnvironmentID(undoRecord.object.id))
     }
     recordEnvironmentChanges()
-    return undoable(journal.takeStepRecords())
+    return settled(undoable(journal.takeStepRecords()))
   }
 
   // MARK: Edits
@@ -115,6 +119,7 @@ extension World {
       let undoRecords = world.coalesced(world.undoable(edit.undoRecords))
       if edit.isTooLarge {
         world.history.forgetAll()
+        world.history.isCut = true
       } else if History.isStep(undoRecords) {
         world.history.add(edit, undoRecords)
       } else {
@@ -134,6 +139,9 @@ extension World {
     }
   }
 
+  /// Whether the current command made a step beyond the limit, so that nothing can be undone.
+  public var isHistoryCut: Bool { history.isCut }
+
   /// Whether the current command has undone, redone or cancelled something.
   public var hasReverted: Bool { oldestReverted != nil }
 
@@ -145,7 +153,7 @@ extension World {
   // MARK: -
 
   /// The records that undo needs for a command: of several mementos of one object, the first.
-  private func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
+  func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     var seen: Set<ObjectReference> = []
     return journal.filter { undoRecord in
       switch undoRecord.kind {

@@ -171,11 +171,13 @@ extension World {
     _ body: (inout FeatureStore, inout StoreUndoRecord?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {
     var undoRecord: StoreUndoRecord?
+    let (isLive, history) = (isLive, isLive ? history : History())
     // The store is edited in place: a second reference would make the first write copy it.
     let outcome: (result: R, edits: [GraphicsEdit], before: ContentsSummary, now: ContentsSummary, revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
         let before = ContentsSummary(overlay)
+        if isLive { overlay.store.beginLiveEdit(adding: history.undoneAttributes(of: id)) }
         var (result, edits) = try body(&overlay.store, &undoRecord)
         edits.removeAll { $0.ids.count == 0 }
         if selects, !edits.isEmpty { overlay.selectedCount = overlay.store.selectedCount }

@@ -58,6 +58,8 @@ public struct World: Sendable {
   var origin = Origin.client(nil)
   /// Whether the current command makes a step of history.
   var isStep = true
+  /// Whether the current command writes live: it makes no step, whatever it changes.
+  public private(set) var isLive = false
   /// Revision of the oldest step that the current command has undone or redone; nil when there is none.
   var oldestReverted: Int?
   private var hasChanged = false
@@ -110,10 +112,14 @@ public struct World: Sendable {
   // MARK: Commands
 
   /// Begins a command, a tick or the end of a task. The changes until ``commit(_:)`` share one revision and `origin`.
-  public mutating func begin(origin: Origin) {
+  ///
+  /// - Parameter isLive: whether no step of history is to be made; see ``checkLive()``.
+  public mutating func begin(origin: Origin, isLive: Bool = false) {
     self.origin = origin
+    self.isLive = isLive
     hasChanged = false
     isStep = true
+    history.isCut = false
     oldestReverted = nil
     propagated = 0
     journal.clear()
@@ -153,6 +159,9 @@ public struct World: Sendable {
   mutating func saveHistoryForRollback() {
     if start?.history == nil { start?.history = history }
   }
+
+  /// Whether the current command has changed history itself.
+  var hasChangedHistory: Bool { start?.history != nil }
 
   /// Records of the current command that have not been taken.
   var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }

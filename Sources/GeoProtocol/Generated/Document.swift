@@ -224,15 +224,21 @@ public enum DocumentProtocol {
     public var xField: String?
     /// CSV: the column of northings or latitudes.
     public var yField: String?
+    /// CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what
+    /// a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.
+    public var encoding: String?
     /// The spatial reference given when it was opened; of inline data EPSG:4326 when absent.
     public var spatialReference: String?
+    /// Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.
+    public var override: Bool
     /// The schema of a file when it was saved, which its layers have while the file is missing.
     public var layers: [SourceProtocol.SourceLayer]?
 
     public init(
       source: String, path: String? = nil, data: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
       fields: [SourceProtocol.Field]? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
-      spatialReference: String? = nil, layers: [SourceProtocol.SourceLayer]? = nil
+      encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
+      layers: [SourceProtocol.SourceLayer]? = nil
     ) {
       self.source = source
       self.path = path
@@ -242,7 +248,9 @@ public enum DocumentProtocol {
       self.driver = driver
       self.xField = xField
       self.yField = yField
+      self.encoding = encoding
       self.spatialReference = spatialReference
+      self.override = override
       self.layers = layers
     }
 
@@ -273,10 +281,16 @@ public enum DocumentProtocol {
       self.yField = try yField.isPresent
         ? yField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
         : nil
+      let encoding = json["encoding"]
+      self.encoding = try encoding.isPresent
+        ? encoding.string("string of at most 40 characters") { (0...40).contains($0.unicodeScalars.count) }
+        : nil
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
         ? SessionProtocol.readSpatialReference(spatialReference)
         : nil
+      let override = json["override"]
+      self.override = try override.isPresent ? override.bool() : false
       let layers = json["layers"]
       self.layers = try layers.isPresent ? layers.array(SourceProtocol.SourceLayer.init(from:)) : nil
     }
@@ -313,10 +327,16 @@ public enum DocumentProtocol {
         writer.key("yField")
         writer.value(yField)
       }
+      if let encoding {
+        writer.key("encoding")
+        writer.value(encoding)
+      }
       if let spatialReference {
         writer.key("spatialReference")
         writer.value(spatialReference)
       }
+      writer.key("override")
+      writer.value(override)
       if let layers {
         writer.key("layers")
         writer.array(layers) { $0.encode(to: &$1) }
@@ -1244,17 +1264,20 @@ public enum DocumentProtocol {
     public var properties: [ViewModelProtocol.PropertyDefinition]?
     /// The object that owns it, a view model only if it precedes this one; absent for the session.
     public var owner: String?
+    /// The origin of the request that created it; absent when it had none.
+    public var author: String?
     /// By property; absent for the default. A reference to an object that is not saved is null.
     public var values: JSONOpaque?
 
     public init(
       viewModel: String, type: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]? = nil,
-      owner: String? = nil, values: JSONOpaque? = nil
+      owner: String? = nil, author: String? = nil, values: JSONOpaque? = nil
     ) {
       self.viewModel = viewModel
       self.type = type
       self.properties = properties
       self.owner = owner
+      self.author = author
       self.values = values
     }
 
@@ -1269,6 +1292,8 @@ public enum DocumentProtocol {
         : nil
       let owner = json["owner"]
       self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let author = json["author"]
+      self.author = try author.isPresent ? author.string() : nil
       let values = json["values"]
       self.values = try values.isPresent ? values.opaque("object") : nil
     }
@@ -1288,6 +1313,10 @@ public enum DocumentProtocol {
       if let owner {
         writer.key("owner")
         writer.value(owner)
+      }
+      if let author {
+        writer.key("author")
+        writer.value(author)
       }
       if let values {
         writer.key("values")

@@ -11,6 +11,13 @@ import JSON
 /// properties, values of view models and of the environment; closed objects return with their ids. It does not
 /// restore viewpoints, selections, live location, sources, views, tasks, subscriptions and load state: a closed view
 /// stays closed, and so do its overlays.
+///
+/// With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier step
+/// restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was there before
+/// the undo, and keeps values that live writes have set since. The document is modified.
+///
+/// A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member `historyCut`,
+/// true.
 public enum EditProtocol {
   /// The steps that can be undone and redone.
   public struct EditHistory: JSONDecodable, JSONEncodable, Sendable {
@@ -202,7 +209,8 @@ public enum EditProtocol {
     }
   }
 
-  /// Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
+  /// Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then has
+  /// `historyCut`.
   public enum End {
     public static let name: StaticString = "edit/end"
     public static let params: [String] = []

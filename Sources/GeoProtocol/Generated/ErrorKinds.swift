@@ -80,6 +80,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case nothingToUndo
   /// History has fewer steps to redo.
   case nothingToRedo
+  /// `meta.undo` is false, and the command does what only a step of history may: it creates, removes or moves
+  /// objects, or it is one of `edit`. Within a transaction that makes a step, no command is without.
+  case undoRequired
   /// An edit is in progress; end or cancel it first.
   case editInProgress
   /// No edit is in progress.
@@ -104,7 +107,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// Objects would contain or depend on themselves: a group in itself, a derived property, links whose values never
   /// agree.
   case cycle
-  /// The target is a derived property, a constant, or a binding that is read-only.
+  /// The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.
   case readOnly
   /// No command sets this path.
   case notWritable
@@ -112,6 +115,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownProperty
   /// A value is not of the declared type, or not of the type that its target has.
   case wrongType
+  /// A value is of its type, but the definition of its property does not allow it.
+  case notAllowed
   /// A value takes more than 16 MiB.
   case valueTooLarge
   /// A type or key of that name is defined differently.
@@ -238,6 +243,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .cameraNeedsScene: -31054
     case .nothingToUndo: -31024
     case .nothingToRedo: -31025
+    case .undoRequired: -31029
     case .editInProgress: -31026
     case .noEdit: -31027
     case .editTooLarge: -31028
@@ -252,6 +258,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notWritable: -31102
     case .unknownProperty: -31103
     case .wrongType: -31104
+    case .notAllowed: -31115
     case .valueTooLarge: -31105
     case .alreadyDefined: -31106
     case .invalidDefinition: -31107

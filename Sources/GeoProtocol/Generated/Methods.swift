@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "6fdb9b02894c6c4a"
+  public static let hash = "56af868eb0261225"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -579,12 +579,12 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .invalidDefinition, .unknownId, .unknownField, .wrongType, .duplicateItem,
-      .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      errors: [.alreadyDefined, .invalidDefinition, .unknownId, .unknownField, .wrongType, .notAllowed,
+      .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .duplicateItem,
+      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .notAllowed, .duplicateItem,
       .valueTooLarge, .readOnly, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
       .contentModified]
     ),
@@ -598,13 +598,13 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/set", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .wrongType, .duplicateItem, .valueTooLarge, .readOnly, .invalidPath,
-      .contentModified]
+      errors: [.unknownId, .unknownProperty, .wrongType, .notAllowed, .duplicateItem, .valueTooLarge, .readOnly,
+      .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/insertItems", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .valueTooLarge, .readOnly,
-      .invalidPath, .contentModified]
+      errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .notAllowed, .valueTooLarge,
+      .readOnly, .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/removeItems", domain: "viewModel", shape: .command, since: "0.1.0",

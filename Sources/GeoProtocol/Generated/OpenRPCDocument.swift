@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6fdb9b02894c6c4a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"56af868eb0261225"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -58,7 +58,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"id","value":"b1"},\#
@@ -82,7 +82,7 @@ public enum OpenRPCDocument {
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
@@ -120,7 +120,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
@@ -258,7 +258,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditBeginResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[{"name":"name","value":"Move city"}],"result":{"name":"result","value":{"revision":12}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"edit/end","summary":"Ends the edit in progress.","description":"Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditEndResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+{"name":"edit/end","summary":"Ends the edit in progress.","description":"Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then has `historyCut`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditEndResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31027,"message":"No edit is in progress.","data":{"kind":"noEdit"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":14}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"edit/cancel","summary":"Ends the edit in progress and undoes its changes.","description":"Ends the edit in progress and undoes its changes.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditCancelResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -1170,7 +1170,9 @@ public enum OpenRPCDocument {
 {"name":"driver","description":"Only this driver, by GDAL's short name.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"xField","description":"CSV: the column of eastings or longitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"yField","description":"CSV: the column of northings or latitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
-{"name":"spatialReference","description":"The spatial reference of a source that does not state one, such as CSV.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.","required":false,"schema":{"type":"string","maxLength":40}},\#
+{"name":"spatialReference","description":"The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is ignored as the file states another.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"override","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1238,10 +1240,10 @@ public enum OpenRPCDocument {
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
 "errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":7,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When all that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
 {"name":"exceptOrigin","description":"Omits changes of this origin; revisions still chain.","required":false,"schema":{"type":"string","maxLength":128}},\#
-{"name":"maxRate","description":"Maximum rate of deltas; changes until the next send are coalesced, and values that are by then as last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
+{"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are by then as last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
 "x-unit":"1/second"},\#
 {"name":"edits","description":"When to send changes of an edit.","required":false,"schema":{"$ref":"#/components/schemas/EditDeltas","default":"live"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateObserveResult","schema":{"type":"object","required":["subscription","revision"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
@@ -1260,7 +1262,7 @@ public enum OpenRPCDocument {
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
@@ -1488,6 +1490,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
+{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"}},\#
 {"code":-31107,"message":"A property cannot be defined so: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
@@ -1510,9 +1513,10 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
+{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31107,"message":"A property cannot be defined so: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -1540,9 +1544,10 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModel","schema":{"$ref":"#/components/schemas/ViewModel"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
+{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"viewModel","value":"quiz"},\#
@@ -1555,9 +1560,10 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModelInsertItemsResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
+{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -1572,7 +1578,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModelRemoveItemsResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
@@ -1588,7 +1594,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModelMoveItemsResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
+{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
@@ -1641,7 +1647,8 @@ public enum OpenRPCDocument {
 "Meta":{"title":"Meta","description":"Control fields that the params of any request may carry as `meta`.","type":"object","properties":{"origin":{"type":"string","maxLength":128,"description":"Identifies the author; all changes of the request carry it, so that the author can recognize them."},\#
 "ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
-"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token."},\#
+"undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands.","default":true},\#
+"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is understood as well."},\#
 "task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
@@ -1649,6 +1656,7 @@ public enum OpenRPCDocument {
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
 "timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
+"once":{"type":"boolean","description":"With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed or was cancelled runs again. The newest 1,000 results are remembered, each as long as the scope exists.","default":false},\#
 "priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without effect on saves, which wait for one another alone."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
@@ -1834,7 +1842,9 @@ public enum OpenRPCDocument {
 "driver":{"type":"string","maxLength":32,"description":"Only this driver, by GDAL's short name."},\#
 "xField":{"type":"string","maxLength":256,"description":"CSV: the column of eastings or longitudes."},\#
 "yField":{"type":"string","maxLength":256,"description":"CSV: the column of northings or latitudes."},\#
+"encoding":{"type":"string","maxLength":40,"description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference given when it was opened; of inline data EPSG:4326 when absent."},\#
+"override":{"type":"boolean","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","default":false},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"The schema of a file when it was saved, which its layers have while the file is missing."}},\#
 "examples":[{"source":"world","path":"naturalearth_110m.gpkg"}],"x-since":"0.1.0","x-domain":"document"},\#
@@ -1952,6 +1962,7 @@ public enum OpenRPCDocument {
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
 "maxItems":1000,"description":"Its own properties; beside `type` when that has a different definition now."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it, a view model only if it precedes this one; absent for the session."},\#
+"author":{"type":"string","description":"The origin of the request that created it; absent when it had none."},\#
 "values":{"$ref":"#/components/schemas/SavedValues","description":"By property; absent for the default. A reference to an object that is not saved is null."}},\#
 "examples":[{"viewModel":"quiz","type":"Quiz","owner":"v1","values":{"right":3}}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedEnvironmentKey":{"title":"SavedEnvironmentKey","description":"A key of the environment.","type":"object","required":["key","type"],"properties":{"key":{"$ref":"#/components/schemas/PropertyName","description":"Its name."},\#
@@ -2288,6 +2299,8 @@ public enum OpenRPCDocument {
 "examples":["replace"],"x-since":"0.1.0","x-domain":"state"},\#
 "EditDeltas":{"title":"EditDeltas","description":"When a subscription sends changes made between `edit/begin` and `edit/end`.","type":"string","enum":["live","deferred"],"x-enum-descriptions":{"live":"With each command.","deferred":"As one coalesced delta at the end of the edit, without changes that were reverted. Until then deltas may follow replies that state their revision."},\#
 "examples":["live"],"x-since":"0.1.0","x-domain":"state"},\#
+"EndReason":{"title":"EndReason","description":"Why a subscription ended.","type":"string","enum":["closed","replaced"],"x-enum-descriptions":{"closed":"The object was closed.","replaced":"Another document took the place of the one with the object."},\#
+"examples":["closed"],"x-since":"0.2.0","x-domain":"state"},\#
 "PatchEntry":{"title":"PatchEntry","description":"One operation of JSON Patch.","type":"object","required":["op","path"],"properties":{"op":{"$ref":"#/components/schemas/PatchOperation","description":"The operation."},\#
 "path":{"type":"string","description":"JSON Pointer."},\#
 "value":{"description":"The new value; absent with `remove` and `move`."},\#
@@ -2562,24 +2575,51 @@ public enum OpenRPCDocument {
 "description":"The flags that are set."}},\#
 "examples":[{"layer":"cities","flags":["outOfScale"]}],"x-since":"0.1.0","x-domain":"view"},\#
 "PropertyName":{"title":"PropertyName","description":"The name of a property, of an environment key or of a shared object.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z_][A-Za-z0-9_]{0,63}$","examples":["score"],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","reference","status"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name; initially empty.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id of none of them is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value."},\#
+"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","reference","status","union"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name; initially empty.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id of none of them is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value.","union":"One of the `cases` of the definition: `{\"type\": \"<case>\"}` with the properties of its payload, and no others. Those left out have their defaults. Initially the first case; where its payload has properties without a default, the definition needs a `defaultValue`."},\#
 "examples":["number"],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"Derivation":{"title":"Derivation","description":"How a property is computed. It is null where the expression cannot be computed or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"type":"string","minLength":1,"maxLength":65536,"description":"CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
+"Derivation":{"title":"Derivation","description":"How a property is computed. It is the property's default, else null, where the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"type":"string","minLength":1,"maxLength":65536,"description":"CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
 "inputs":{"type":"object","additionalProperties":{"type":"string"},\#
 "description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null where the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."}},\#
 "examples":[{"expression":"right * 10 - wrong","inputs":{"wrong":"/viewModels/other/wrong"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyDefinition":{"title":"PropertyDefinition","description":"A property that a client defines.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `viewModel`."},\#
-"type":{"$ref":"#/components/schemas/PropertyType","description":"Its type."},\#
-"defaultValue":{"description":"Its initial value, and its value when cleared; when absent null where that is allowed, else the type's."},\#
-"isNullable":{"type":"boolean","description":"Whether null is allowed; always for json, references and derived properties.","default":false},\#
+"PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without one if it had none; others are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not."},\#
+"examples":["owner"],"x-since":"0.2.0","x-domain":"viewModel"},\#
+"PayloadProperty":{"title":"PayloadProperty","description":"A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `type`."},\#
+"type":{"$ref":"#/components/schemas/PropertyType","description":"Its type; not `union`, `reference` or `status`."},\#
+"defaultValue":{"description":"Its value where none is given."},\#
+"isNullable":{"type":"boolean","description":"Whether null is allowed; always for json.","default":false},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
-"derived":{"$ref":"#/components/schemas/Derivation","description":"Computes it from others; it is then read-only."}},\#
+"minimum":{"type":"number","description":"The least value of an integer or number."},\#
+"maximum":{"type":"number","description":"The greatest value."},\#
+"step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0."},\#
+"values":{"type":"array","items":{},\#
+"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that there are."}},\#
+"examples":[{"name":"radius","type":"number","minimum":0}],"x-since":"0.2.0","x-domain":"viewModel"},\#
+"UnionCase":{"title":"UnionCase","description":"A case of a property of the type `union`.","type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"The `type` of its values."},\#
+"doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
+"properties":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
+"maxItems":100,"description":"What its values have besides `type`."}},\#
+"examples":[{"name":"circle","properties":[{"name":"radius","type":"number","minimum":0}]}],"x-since":"0.2.0","x-domain":"viewModel"},\#
+"PropertyDefinition":{"title":"PropertyDefinition","description":"A property that a client defines. Members that it does not have are refused with `unknownMember`, whether or not the client is strict: a misspelt limit would be none.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `viewModel`."},\#
+"type":{"$ref":"#/components/schemas/PropertyType","description":"Its type."},\#
+"defaultValue":{"description":"Its initial value, and its value when cleared; when absent null where that is allowed, else the type's, or the nearest that its limits allow, or the first of `values`. Of a derived property: its value where it cannot be computed."},\#
+"isNullable":{"type":"boolean","description":"Whether null is allowed; always for json, references, and derived properties without a default.","default":false},\#
+"doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
+"derived":{"$ref":"#/components/schemas/Derivation","description":"Computes it from others; it is then read-only."},\#
+"minimum":{"type":"number","description":"The least value of an integer or number; what is below is refused with `notAllowed`. A derived value that the limits do not allow is the default."},\#
+"maximum":{"type":"number","description":"The greatest value, likewise."},\#
+"step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`."},\#
+"values":{"type":"array","items":{},\#
+"minItems":1,"maxItems":1000,"description":"An enumeration: the only strings, integers or numbers that there are; others are refused with `notAllowed`."},\#
+"cases":{"type":"array","items":{"$ref":"#/components/schemas/UnionCase"},\#
+"minItems":1,"maxItems":100,"description":"The cases of the type `union`."},\#
+"access":{"$ref":"#/components/schemas/PropertyAccess","description":"Who may set it.","default":"all"}},\#
 "examples":[{"name":"score","type":"integer","derived":{"expression":"right * 10"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "PropertyValues":{"title":"PropertyValues","description":"Values by the names of properties. In requests null means unchanged, as absent does.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "ViewModel":{"title":"ViewModel","description":"A view model.","type":"object","required":["viewModel","revision","values"],"properties":{"viewModel":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","minimum":0,"description":"The revision of its last change."},\#
 "type":{"$ref":"#/components/schemas/PropertyName","description":"Its type; absent when its properties were given with it."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it and whose closing closes it; absent for the session."},\#
+"author":{"type":"string","description":"The `meta.origin` of the request that created it, which may set properties with the access `owner`; absent when it had none."},\#
 "values":{"$ref":"#/components/schemas/PropertyValues","description":"All its values, null included."},\#
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
 "description":"Its properties, in the order of their definition; only in the answer to `viewModel/get`."}},\#
@@ -2690,6 +2730,8 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 "nothingToRedo":{"code":-31025,"message":"History has fewer steps to redo.","data":{"kind":"nothingToRedo"},\#
 "x-since":"0.1.0"},\#
+"undoRequired":{"code":-31029,"message":"`meta.undo` is false, and the command does what only a step of history may: it creates, removes or moves objects, or it is one of `edit`.","data":{"kind":"undoRequired"},\#
+"x-since":"0.2.0"},\#
 "editInProgress":{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"},\#
 "x-since":"0.1.0"},\#
 "noEdit":{"code":-31027,"message":"No edit is in progress.","data":{"kind":"noEdit"},\#
@@ -2723,7 +2765,7 @@ public enum OpenRPCDocument {
 "x-data":{"type":"object","required":["paths"],"properties":{"paths":{"type":"array","items":{"type":"string"},\#
 "description":"Pointers to the members of the cycle, in order."}}},\#
 "x-since":"0.1.0"},\#
-"readOnly":{"code":-31101,"message":"The target is a derived property, a constant, or a binding that is read-only.","data":{"kind":"readOnly","target":"/viewModels/quiz/score"},\#
+"readOnly":{"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly","target":"/viewModels/quiz/score"},\#
 "x-data":{"type":"object","required":["target"],"properties":{"target":{"type":"string","description":"The path, or a binding's id."}}},\#
 "x-since":"0.1.0"},\#
 "notWritable":{"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable","target":"/maps/m1/spatialReference"},\#
@@ -2735,6 +2777,9 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 "wrongType":{"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType","path":"/params/value","expected":"string"},\#
 "x-since":"0.1.0"},\#
+"notAllowed":{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed","path":"/params/values/age","expected":"a number of at most 120","rule":"maximum"},\#
+"x-data":{"type":"object","required":["rule"],"properties":{"rule":{"type":"string","description":"What it breaks: `minimum`, `maximum`, `step` or `values`."}}},\#
+"x-since":"0.2.0"},\#
 "valueTooLarge":{"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge","path":"/params/value"},\#
 "x-since":"0.1.0"},\#
 "alreadyDefined":{"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"},\#
@@ -2867,7 +2912,7 @@ public enum OpenRPCDocument {
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the title, in Unicode scalars.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"}}},\#
-"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
+"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
@@ -2906,6 +2951,11 @@ public enum OpenRPCDocument {
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"snapshot","description":"As in `state/observe`; absent when it is sent in parts.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}}],"example":{"subscription":"sub1","revision":912,"snapshot":[{"path":"/views/v1/isNavigating","value":false}]},\#
 "x-since":"0.1.0"},\#
+{"name":"state/ended","description":"The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them leads to an object that existed and is gone; what undo closes does not end it where redo brings that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"revision","description":"The world's revision.","required":true,"schema":{"type":"integer"}},\#
+{"name":"reason","description":"Why.","required":true,"schema":{"$ref":"#/components/schemas/EndReason"}},\#
+{"name":"object","description":"The last object that it followed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#
+"x-since":"0.2.0"},\#
 {"name":"state/snapshotPart","description":"A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by members.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"values","description":"A part of the values.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}},\#

@@ -140,7 +140,9 @@ package enum ParamMembers {
     "scene/retryElevationSource": params(["scene", "elevationSource"]),
     "scene/moveElevationSource": params(["scene", "elevationSource", "index"]),
     "scene/elevation": params(["scene", "points", "spatialReference", "interpolation", "stopAtNoData"]),
-    "source/open": params(["path", "id", "driver", "xField", "yField", "spatialReference", "ifExists"]),
+    "source/open": params([
+      "path", "id", "driver", "xField", "yField", "encoding", "spatialReference", "override", "ifExists"
+    ]),
     "source/openInline": params([
       "data", .init("columns", .named { featureColumns }), .init("fields", .elements(.named { field })), "id",
       "spatialReference", "ifExists"
@@ -196,45 +198,47 @@ package enum ParamMembers {
     .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
-  static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
+  package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
-  static let meta: ParamShape = .object([
-    "origin", "ifRevision", "step", "progressToken", .init("task", .named { taskOptions })
+  package static let meta: ParamShape = .object([
+    "origin", "ifRevision", "step", "undo", "progressToken", .init("task", .named { taskOptions })
   ])
 
-  static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "priority"])
+  package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])
 
-  static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
+  package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
-  static let orderBy: ParamShape = .object(["field", "order"])
+  package static let orderBy: ParamShape = .object(["field", "order"])
 
-  static let timeExtent: ParamShape = .object(["startTime", "endTime"])
+  package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 
-  static let layerTime: ParamShape = .object(["startField", "endField", .init("extent", .named { timeExtent })])
+  package static let layerTime: ParamShape = .object([
+    "startField", "endField", .init("extent", .named { timeExtent })
+  ])
 
-  static let basemapUpdate: ParamShape = .object(["name"])
+  package static let basemapUpdate: ParamShape = .object(["name"])
 
-  static let command: ParamShape = .object(["method", "params"])
+  package static let command: ParamShape = .object(["method", "params"])
 
-  static let graphic: ParamShape = .untagged([
+  package static let graphic: ParamShape = .untagged([
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
     .init("symbol", .named { symbol })
   ])
 
-  static let graphicUpdate: ParamShape = .object([
+  package static let graphicUpdate: ParamShape = .object([
     "id", "geometry", "spatialReference", "attributes", "zIndex", "isVisible", "isSelected",
     .init("symbol", .named { symbol }), "clear"
   ])
 
-  static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
+  package static let featureColumns: ParamShape = .object(["x", "y", "z", "geometry", "ids", "attributes"])
 
-  static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
+  package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 
-  static let field: ParamShape = .object(["name", "type"])
+  package static let field: ParamShape = .object(["name", "type"])
 
-  static let outline: ParamShape = .object(["style", "color", "width"])
+  package static let outline: ParamShape = .object(["style", "color", "width"])
 
-  static let symbol: ParamShape = .union([
+  package static let symbol: ParamShape = .union([
     ("simpleMarker", [
       "type", "style", "color", "size", "angle", "xOffset", "yOffset", .init("outline", .named { outline })
     ]),
@@ -247,13 +251,13 @@ package enum ParamMembers {
     ("composite", ["type", .init("symbols", .elements(.named { symbol }))]),
   ])
 
-  static let sizeStop: ParamShape = .object(["value", "size"])
+  package static let sizeStop: ParamShape = .object(["value", "size"])
 
-  static let colorStop: ParamShape = .object(["value", "color"])
+  package static let colorStop: ParamShape = .object(["value", "color"])
 
-  static let opacityStop: ParamShape = .object(["value", "opacity"])
+  package static let opacityStop: ParamShape = .object(["value", "opacity"])
 
-  static let visualVariable: ParamShape = .union([
+  package static let visualVariable: ParamShape = .union([
     ("size", [
       "type", "field", "expression", .init("stops", .elements(.named { sizeStop })), "minDataValue", "maxDataValue",
       "minSize", "maxSize"
@@ -263,13 +267,15 @@ package enum ParamMembers {
     ("rotation", ["type", "field", "expression", "rotationType"]),
   ])
 
-  static let uniqueValue: ParamShape = .object(["values", .init("symbol", .named { symbol }), "label", "description"])
+  package static let uniqueValue: ParamShape = .object([
+    "values", .init("symbol", .named { symbol }), "label", "description"
+  ])
 
-  static let classBreak: ParamShape = .object([
+  package static let classBreak: ParamShape = .object([
     "minValue", "maxValue", .init("symbol", .named { symbol }), "label", "description"
   ])
 
-  static let renderer: ParamShape = .union([
+  package static let renderer: ParamShape = .union([
     ("simple", [
       "type", .init("symbol", .named { symbol }), "label", "description",
       .init("visualVariables", .elements(.named { visualVariable }))
@@ -286,21 +292,23 @@ package enum ParamMembers {
     ]),
   ])
 
-  static let labelDefinition: ParamShape = .object([
+  package static let labelDefinition: ParamShape = .object([
     "expression", "whereClause", .init("symbol", .named { symbol }), "minScale", "maxScale", "placement", "priority"
   ])
 
-  static let popupElement: ParamShape = .object(["field", "expression", "label", "format"])
+  package static let popupElement: ParamShape = .object(["field", "expression", "label", "format"])
 
-  static let popupDefinition: ParamShape = .object(["title", .init("elements", .elements(.named { popupElement }))])
+  package static let popupDefinition: ParamShape = .object([
+    "title", .init("elements", .elements(.named { popupElement }))
+  ])
 
-  static let viewpoint: ParamShape = .union([
+  package static let viewpoint: ParamShape = .union([
     ("centerAndScale", ["type", "center", "targetScale", "rotation", "spatialReference"]),
     ("boundingGeometry", ["type", "geometry", "spatialReference", "rotation"]),
     ("camera", ["type", "longitude", "latitude", "altitude", "heading", "pitch", "roll"]),
   ])
 
-  static let viewpointTarget: ParamShape = .union([
+  package static let viewpointTarget: ParamShape = .union([
     ("centerAndScale", ["type", "center", "targetScale", "rotation", "spatialReference"]),
     ("boundingGeometry", ["type", "geometry", "spatialReference", "padding", "rotation"]),
     ("center", ["type", "center", "spatialReference"]),
@@ -310,11 +318,20 @@ package enum ParamMembers {
     ("bookmark", ["type", "bookmark"]),
   ])
 
-  static let screenPoint: ParamShape = .object(["x", "y"])
+  package static let screenPoint: ParamShape = .object(["x", "y"])
 
-  static let derivation: ParamShape = .object(["expression", "inputs"])
+  package static let derivation: ParamShape = .object(["expression", "inputs"])
 
-  static let propertyDefinition: ParamShape = .object([
-    "name", "type", "defaultValue", "isNullable", "doc", .init("derived", .named { derivation })
+  package static let payloadProperty: ParamShape = .object([
+    "name", "type", "defaultValue", "isNullable", "doc", "minimum", "maximum", "step", "values"
+  ])
+
+  package static let unionCase: ParamShape = .object([
+    "name", "doc", .init("properties", .elements(.named { payloadProperty }))
+  ])
+
+  package static let propertyDefinition: ParamShape = .object([
+    "name", "type", "defaultValue", "isNullable", "doc", .init("derived", .named { derivation }), "minimum",
+    "maximum", "step", "values", .init("cases", .elements(.named { unionCase })), "access"
   ])
 }

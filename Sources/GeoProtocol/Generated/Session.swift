@@ -95,18 +95,24 @@ public enum SessionProtocol {
     public var ifRevision: Int?
     /// The name of the command's step in the undo history; the method's name when absent.
     public var step: String?
-    /// Requests `$/progress` with this token.
+    /// False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing
+    /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands
+    /// only; a transaction's counts for all its commands.
+    public var undo: Bool
+    /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
+    /// understood as well.
     public var progressToken: JSONOpaque?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
-      origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, progressToken: JSONOpaque? = nil,
-      task: SessionProtocol.TaskOptions? = nil
+      origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, undo: Bool = true,
+      progressToken: JSONOpaque? = nil, task: SessionProtocol.TaskOptions? = nil
     ) {
       self.origin = origin
       self.ifRevision = ifRevision
       self.step = step
+      self.undo = undo
       self.progressToken = progressToken
       self.task = task
     }
@@ -123,6 +129,8 @@ public enum SessionProtocol {
       self.step = try step.isPresent
         ? step.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
         : nil
+      let undo = json["undo"]
+      self.undo = try undo.isPresent ? undo.bool() : true
       let progressToken = json["progressToken"]
       self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
       let task = json["task"]
@@ -143,6 +151,8 @@ public enum SessionProtocol {
         writer.key("step")
         writer.value(step)
       }
+      writer.key("undo")
+      writer.value(undo)
       if let progressToken {
         writer.key("progressToken")
         progressToken.encode(to: &writer)
@@ -169,18 +179,23 @@ public enum SessionProtocol {
     public var id: String?
     /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
+    /// With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed
+    /// since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed
+    /// or was cancelled runs again. The newest 1,000 results are remembered, each as long as the scope exists.
+    public var once: Bool
     /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without
     /// effect on saves, which wait for one another alone.
     public var priority: SessionProtocol.TaskPriority?
 
     public init(
-      scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil,
+      scope: String? = nil, key: String? = nil, id: String? = nil, timeout: Double? = nil, once: Bool = false,
       priority: SessionProtocol.TaskPriority? = nil
     ) {
       self.scope = scope
       self.key = key
       self.id = id
       self.timeout = timeout
+      self.once = once
       self.priority = priority
     }
 
@@ -196,6 +211,8 @@ public enum SessionProtocol {
       self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
       let timeout = json["timeout"]
       self.timeout = try timeout.isPresent ? timeout.double("number of at least 0") { $0 >= 0 } : nil
+      let once = json["once"]
+      self.once = try once.isPresent ? once.bool() : false
       let priority = json["priority"]
       self.priority = try priority.isPresent ? SessionProtocol.TaskPriority(from: priority) : nil
     }
@@ -218,6 +235,8 @@ public enum SessionProtocol {
         writer.key("timeout")
         writer.value(timeout)
       }
+      writer.key("once")
+      writer.value(once)
       if let priority {
         writer.key("priority")
         priority.encode(to: &writer)

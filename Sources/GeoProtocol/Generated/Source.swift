@@ -172,21 +172,31 @@ public enum SourceProtocol {
       public var xField: String?
       /// CSV: the column of northings or latitudes.
       public var yField: String?
-      /// The spatial reference of a source that does not state one, such as CSV.
+      /// CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of
+      /// what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.
+      public var encoding: String?
+      /// The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without
+      /// it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from
+      /// it. `warnings` say so, and also when it is ignored as the file states another.
       public var spatialReference: String?
+      /// Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.
+      public var override: Bool
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
         path: String, id: String? = nil, driver: String? = nil, xField: String? = nil, yField: String? = nil,
-        spatialReference: String? = nil, ifExists: SessionProtocol.IfExists = .error
+        encoding: String? = nil, spatialReference: String? = nil, override: Bool = false,
+        ifExists: SessionProtocol.IfExists = .error
       ) {
         self.path = path
         self.id = id
         self.driver = driver
         self.xField = xField
         self.yField = yField
+        self.encoding = encoding
         self.spatialReference = spatialReference
+        self.override = override
         self.ifExists = ifExists
       }
 
@@ -207,10 +217,16 @@ public enum SourceProtocol {
         self.yField = try yField.isPresent
           ? yField.string("string of at most 256 characters") { (0...256).contains($0.unicodeScalars.count) }
           : nil
+        let encoding = json["encoding"]
+        self.encoding = try encoding.isPresent
+          ? encoding.string("string of at most 40 characters") { (0...40).contains($0.unicodeScalars.count) }
+          : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : nil
+        let override = json["override"]
+        self.override = try override.isPresent ? override.bool() : false
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }

@@ -70,6 +70,14 @@ public enum StateProtocol {
     case deferred
   }
 
+  /// Why a subscription ended.
+  public enum EndReason: String, WireEnum {
+    /// The object was closed.
+    case closed
+    /// Another document took the place of the one with the object.
+    case replaced
+  }
+
   /// One operation of JSON Patch.
   public struct PatchEntry: JSONDecodable, JSONEncodable, Sendable {
     /// The operation.
@@ -170,7 +178,8 @@ public enum StateProtocol {
   }
 
   /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
-  /// them, the client's own included. A path need not exist yet.
+  /// them, the client's own included. A path need not exist yet. When all that the paths lead to was closed,
+  /// `state/ended` says so.
   public enum Observe {
     public static let name: StaticString = "state/observe"
 
@@ -179,8 +188,9 @@ public enum StateProtocol {
       public var paths: [String]
       /// Omits changes of this origin; revisions still chain.
       public var exceptOrigin: String?
-      /// Maximum rate of deltas; changes until the next send are coalesced, and values that are by then as last sent
-      /// are omitted. Deltas may then follow replies that state their revision. Unit: 1/second.
+      /// Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values
+      /// that are by then as last sent are omitted. Deltas may then follow replies that state their revision. Unit:
+      /// 1/second.
       public var maxRate: Double?
       /// When to send changes of an edit.
       public var edits: StateProtocol.EditDeltas
@@ -408,6 +418,44 @@ public enum StateProtocol {
           writer.key("snapshot")
           writer.array(snapshot) { $0.encode(to: &$1) }
         }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them
+  /// leads to an object that existed and is gone; what undo closes does not end it where redo brings that back, and a
+  /// path with `*` keeps it. `state/unobserve` is not needed afterwards.
+  public enum Ended {
+    public static let name: StaticString = "state/ended"
+
+    public struct Params: JSONEncodable, Sendable {
+      /// The handle.
+      public var subscription: String
+      /// The world's revision.
+      public var revision: Int
+      /// Why.
+      public var reason: StateProtocol.EndReason
+      /// The last object that it followed.
+      public var object: String
+
+      public init(subscription: String, revision: Int, reason: StateProtocol.EndReason, object: String) {
+        self.subscription = subscription
+        self.revision = revision
+        self.reason = reason
+        self.object = object
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("subscription")
+        writer.value(subscription)
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("reason")
+        reason.encode(to: &writer)
+        writer.key("object")
+        writer.value(object)
         writer.endObject()
       }
     }

@@ -44,10 +44,14 @@ public enum ViewModelProtocol {
     /// `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or `{"type":
     /// "failed", "error": {"kind", "message", ...}}`: state and data in one value.
     case status
+    /// One of the `cases` of the definition: `{"type": "<case>"}` with the properties of its payload, and no others.
+    /// Those left out have their defaults. Initially the first case; where its payload has properties without a
+    /// default, the definition needs a `defaultValue`.
+    case union
   }
 
-  /// How a property is computed. It is null where the expression cannot be computed or has another type than
-  /// declared.
+  /// How a property is computed. It is the property's default, else null, where the expression cannot be computed, is
+  /// null or has another type than declared.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
     /// CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else properties
     /// of the view model; others are refused with `unknownField`. Functions that format text for people use the
@@ -85,24 +89,192 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// A property that a client defines.
+  /// Who may set a property. All may read it.
+  public enum PropertyAccess: String, WireEnum {
+    /// Every request.
+    case all
+    /// Requests with the `meta.origin` of the one that created the view model, or without one if it had none; others
+    /// are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not.
+    case owner
+  }
+
+  /// A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`.
+  public struct PayloadProperty: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name; not `type`.
+    public var name: String
+    /// Its type; not `union`, `reference` or `status`.
+    public var type: ViewModelProtocol.PropertyType
+    /// Its value where none is given.
+    public var defaultValue: JSONOpaque?
+    /// Whether null is allowed; always for json.
+    public var isNullable: Bool
+    /// Its documentation.
+    public var doc: String?
+    /// The least value of an integer or number.
+    public var minimum: Double?
+    /// The greatest value.
+    public var maximum: Double?
+    /// Values are multiples of it from `minimum`, or from 0.
+    public var step: Double?
+    /// The only strings, integers or numbers that there are.
+    public var values: [JSONOpaque]?
+
+    public init(
+      name: String, type: ViewModelProtocol.PropertyType, defaultValue: JSONOpaque? = nil, isNullable: Bool = false,
+      doc: String? = nil, minimum: Double? = nil, maximum: Double? = nil, step: Double? = nil,
+      values: [JSONOpaque]? = nil
+    ) {
+      self.name = name
+      self.type = type
+      self.defaultValue = defaultValue
+      self.isNullable = isNullable
+      self.doc = doc
+      self.minimum = minimum
+      self.maximum = maximum
+      self.step = step
+      self.values = values
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name = try ViewModelProtocol.readPropertyName(json["name"])
+      self.type = try ViewModelProtocol.PropertyType(from: json["type"])
+      let defaultValue = json["defaultValue"]
+      self.defaultValue = try defaultValue.isPresent ? defaultValue.opaque("any value but null") : nil
+      let isNullable = json["isNullable"]
+      self.isNullable = try isNullable.isPresent ? isNullable.bool() : false
+      let doc = json["doc"]
+      self.doc = try doc.isPresent
+        ? doc.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        : nil
+      let minimum = json["minimum"]
+      self.minimum = try minimum.isPresent ? minimum.double() : nil
+      let maximum = json["maximum"]
+      self.maximum = try maximum.isPresent ? maximum.double() : nil
+      let step = json["step"]
+      self.step = try step.isPresent ? step.double() : nil
+      let values = json["values"]
+      self.values = try values.isPresent
+        ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("type")
+      type.encode(to: &writer)
+      if let defaultValue {
+        writer.key("defaultValue")
+        defaultValue.encode(to: &writer)
+      }
+      writer.key("isNullable")
+      writer.value(isNullable)
+      if let doc {
+        writer.key("doc")
+        writer.value(doc)
+      }
+      if let minimum {
+        writer.key("minimum")
+        writer.value(minimum)
+      }
+      if let maximum {
+        writer.key("maximum")
+        writer.value(maximum)
+      }
+      if let step {
+        writer.key("step")
+        writer.value(step)
+      }
+      if let values {
+        writer.key("values")
+        writer.array(values) { $0.encode(to: &$1) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A case of a property of the type `union`.
+  public struct UnionCase: JSONDecodable, JSONEncodable, Sendable {
+    /// The `type` of its values.
+    public var name: String
+    /// Its documentation.
+    public var doc: String?
+    /// What its values have besides `type`.
+    public var properties: [ViewModelProtocol.PayloadProperty]?
+
+    public init(name: String, doc: String? = nil, properties: [ViewModelProtocol.PayloadProperty]? = nil) {
+      self.name = name
+      self.doc = doc
+      self.properties = properties
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name = try ViewModelProtocol.readPropertyName(json["name"])
+      let doc = json["doc"]
+      self.doc = try doc.isPresent
+        ? doc.string("string of at most 4096 characters") { (0...4096).contains($0.unicodeScalars.count) }
+        : nil
+      let properties = json["properties"]
+      self.properties = try properties.isPresent
+        ? properties.array("array of at most 100 elements", 0...100, ViewModelProtocol.PayloadProperty.init(from:))
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      if let doc {
+        writer.key("doc")
+        writer.value(doc)
+      }
+      if let properties {
+        writer.key("properties")
+        writer.array(properties) { $0.encode(to: &$1) }
+      }
+      writer.endObject()
+    }
+  }
+
+  /// A property that a client defines. Members that it does not have are refused with `unknownMember`, whether or not
+  /// the client is strict: a misspelt limit would be none.
   public struct PropertyDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// Its name; not `viewModel`.
     public var name: String
     /// Its type.
     public var type: ViewModelProtocol.PropertyType
-    /// Its initial value, and its value when cleared; when absent null where that is allowed, else the type's.
+    /// Its initial value, and its value when cleared; when absent null where that is allowed, else the type's, or the
+    /// nearest that its limits allow, or the first of `values`. Of a derived property: its value where it cannot be
+    /// computed.
     public var defaultValue: JSONOpaque?
-    /// Whether null is allowed; always for json, references and derived properties.
+    /// Whether null is allowed; always for json, references, and derived properties without a default.
     public var isNullable: Bool
     /// Its documentation.
     public var doc: String?
     /// Computes it from others; it is then read-only.
     public var derived: ViewModelProtocol.Derivation?
+    /// The least value of an integer or number; what is below is refused with `notAllowed`. A derived value that the
+    /// limits do not allow is the default.
+    public var minimum: Double?
+    /// The greatest value, likewise.
+    public var maximum: Double?
+    /// Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`.
+    public var step: Double?
+    /// An enumeration: the only strings, integers or numbers that there are; others are refused with `notAllowed`.
+    public var values: [JSONOpaque]?
+    /// The cases of the type `union`.
+    public var cases: [ViewModelProtocol.UnionCase]?
+    /// Who may set it.
+    public var access: ViewModelProtocol.PropertyAccess
 
     public init(
       name: String, type: ViewModelProtocol.PropertyType, defaultValue: JSONOpaque? = nil, isNullable: Bool = false,
-      doc: String? = nil, derived: ViewModelProtocol.Derivation? = nil
+      doc: String? = nil, derived: ViewModelProtocol.Derivation? = nil, minimum: Double? = nil,
+      maximum: Double? = nil, step: Double? = nil, values: [JSONOpaque]? = nil,
+      cases: [ViewModelProtocol.UnionCase]? = nil, access: ViewModelProtocol.PropertyAccess = .all
     ) {
       self.name = name
       self.type = type
@@ -110,6 +282,12 @@ public enum ViewModelProtocol {
       self.isNullable = isNullable
       self.doc = doc
       self.derived = derived
+      self.minimum = minimum
+      self.maximum = maximum
+      self.step = step
+      self.values = values
+      self.cases = cases
+      self.access = access
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -126,6 +304,22 @@ public enum ViewModelProtocol {
         : nil
       let derived = json["derived"]
       self.derived = try derived.isPresent ? ViewModelProtocol.Derivation(from: derived) : nil
+      let minimum = json["minimum"]
+      self.minimum = try minimum.isPresent ? minimum.double() : nil
+      let maximum = json["maximum"]
+      self.maximum = try maximum.isPresent ? maximum.double() : nil
+      let step = json["step"]
+      self.step = try step.isPresent ? step.double() : nil
+      let values = json["values"]
+      self.values = try values.isPresent
+        ? values.array("array of 1 to 1000 elements", 1...1000) { (e) throws(JSONError) in try e.opaque("any value but null") }
+        : nil
+      let cases = json["cases"]
+      self.cases = try cases.isPresent
+        ? cases.array("array of 1 to 100 elements", 1...100, ViewModelProtocol.UnionCase.init(from:))
+        : nil
+      let access = json["access"]
+      self.access = try access.isPresent ? ViewModelProtocol.PropertyAccess(from: access) : .all
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -148,6 +342,28 @@ public enum ViewModelProtocol {
         writer.key("derived")
         derived.encode(to: &writer)
       }
+      if let minimum {
+        writer.key("minimum")
+        writer.value(minimum)
+      }
+      if let maximum {
+        writer.key("maximum")
+        writer.value(maximum)
+      }
+      if let step {
+        writer.key("step")
+        writer.value(step)
+      }
+      if let values {
+        writer.key("values")
+        writer.array(values) { $0.encode(to: &$1) }
+      }
+      if let cases {
+        writer.key("cases")
+        writer.array(cases) { $0.encode(to: &$1) }
+      }
+      writer.key("access")
+      access.encode(to: &writer)
       writer.endObject()
     }
   }
@@ -162,19 +378,23 @@ public enum ViewModelProtocol {
     public var type: String?
     /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
+    /// The `meta.origin` of the request that created it, which may set properties with the access `owner`; absent
+    /// when it had none.
+    public var author: String?
     /// All its values, null included.
     public var values: JSONOpaque
     /// Its properties, in the order of their definition; only in the answer to `viewModel/get`.
     public var properties: [ViewModelProtocol.PropertyDefinition]?
 
     public init(
-      viewModel: String, revision: Int, type: String? = nil, owner: String? = nil, values: JSONOpaque,
-      properties: [ViewModelProtocol.PropertyDefinition]? = nil
+      viewModel: String, revision: Int, type: String? = nil, owner: String? = nil, author: String? = nil,
+      values: JSONOpaque, properties: [ViewModelProtocol.PropertyDefinition]? = nil
     ) {
       self.viewModel = viewModel
       self.revision = revision
       self.type = type
       self.owner = owner
+      self.author = author
       self.values = values
       self.properties = properties
     }
@@ -187,6 +407,8 @@ public enum ViewModelProtocol {
       self.type = try type.isPresent ? ViewModelProtocol.readPropertyName(type) : nil
       let owner = json["owner"]
       self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
+      let author = json["author"]
+      self.author = try author.isPresent ? author.string() : nil
       self.values = try json["values"].opaque("object")
       let properties = json["properties"]
       self.properties = try properties.isPresent
@@ -207,6 +429,10 @@ public enum ViewModelProtocol {
       if let owner {
         writer.key("owner")
         writer.value(owner)
+      }
+      if let author {
+        writer.key("author")
+        writer.value(author)
       }
       writer.key("values")
       values.encode(to: &writer)

@@ -30,6 +30,7 @@ struct Area: Sendable {
     self.reference = try world.canonical(reference) ?? features
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
+    if !isOwn { try Self.checkOperation(from: features, to: self.reference, world.transformer) }
     transformedExtent = isOwn ? nil : try ProjectedExtent(from: features, to: self.reference, world.transformer)
     if !isOwn, let limit = PolarLimit(info, world.transformer) { envelope = limit.clamped(envelope) }
     if let wrap = WorldWrap(info, world.transformer) {
@@ -60,6 +61,15 @@ struct Area: Sendable {
       found += bounds
     }
     indexBoxes = found
+  }
+
+  /// Throws where no position can be transformed: the area would seem to be empty.
+  private static func checkOperation(
+    from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) throws {
+    do throws(TransformError) { _ = try transformer.transform(Point(x: 0, y: 0), from: source, to: target) } catch {
+      guard case .outsideDomain = error else { throw error }
+    }
   }
 
   /// Whether the envelope of a feature, in the area's reference, intersects the area.

@@ -21,12 +21,13 @@ enum FeatureLoading {
     switch origin {
     case .inline(let bytes, _): (.geoJSON(bytes), OpenOptions())
     case .columns: (.geoJSON([]), OpenOptions())
-    case .file(let path, let driver, let xField, let yField, _):
+    case .file(let file):
       (
-        .file(path),
+        .file(file.path),
         OpenOptions(
-          driver: driver.flatMap { FeatureDriver(rawValue: $0) },
-          points: xField.flatMap { x in yField.map { OpenOptions.PointFields(x: x, y: $0) } })
+          driver: file.driver.flatMap { FeatureDriver(rawValue: $0) },
+          points: file.xField.flatMap { x in file.yField.map { OpenOptions.PointFields(x: x, y: $0) } },
+          encoding: file.encoding)
       )
     }
   }

@@ -31,10 +31,15 @@ package enum SourceService: SourceHandlers {
         expected: "string")
     }
     let reference = try world.canonical(params.spatialReference)
+    if params.override, reference == nil {
+      throw RPCError(
+        .invalidParams, "override is about spatialReference.", path: "/params/spatialReference", expected: "string")
+    }
     return plan(id: id, params.ifExists) { files in
-      .file(
-        path: try files.path(params.path), driver: params.driver, xField: params.xField, yField: params.yField,
-        reference: reference)
+      var file = FileOrigin(path: try files.path(params.path))
+      (file.driver, file.xField, file.yField) = (params.driver, params.xField, params.yField)
+      (file.encoding, file.reference, file.overrides) = (params.encoding, reference, params.override)
+      return .file(file)
     }
   }
 
@@ -107,12 +112,15 @@ package enum SourceService: SourceHandlers {
 
   /// What a client has to know of a layer's spatial reference: that it was assumed, or is another than the one given.
   private static func warning(of layer: LayerDescription, of origin: SourceOrigin) -> String? {
-    guard layer.geometryType != nil, case .file(_, _, _, _, let given) = origin else { return nil }
-    switch (layer.spatialReference, given) {
+    guard layer.geometryType != nil, case .file(let file) = origin else { return nil }
+    switch (layer.spatialReference, file.reference) {
     case (let stated?, let given?) where stated != given:
-      return "The layer \(layer.name) is in \(stated.definition) by the file; \(given.definition) is ignored."
+      let stated = "The layer \(layer.name) is in \(stated.definition) by the file"
+      return file.overrides
+        ? "\(stated), which is ignored; \(given.definition) is used." : "\(stated); \(given.definition) is ignored."
     case (nil, nil):
-      return "The file does not state the spatial reference of the layer \(layer.name); EPSG:4326 is assumed."
+      let consequence = file.isInDegrees ? "EPSG:4326 is assumed" : "it is unknown until `spatialReference` says it"
+      return "The file does not state the spatial reference of the layer \(layer.name); \(consequence)."
     default: return nil
     }
   }
@@ -123,7 +131,7 @@ package enum SourceService: SourceHandlers {
       // The request takes precedence over the obsolete `crs` member of GeoJSON.
       case .inline(_, let given): given ?? layer.spatialReference
       case .columns(let data): data.reference
-      case .file(_, _, _, _, let given): layer.spatialReference ?? given
+      case .file(let file): file.reference(stated: layer.spatialReference)
       }
     return SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,

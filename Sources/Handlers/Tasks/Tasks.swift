@@ -94,13 +94,20 @@ package struct TaskRequest {
 
   /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
   package func isSame(as other: TaskRequest) -> Bool {
-    method == other.method && revision == other.revision && covers(other) && other.covers(self)
+    revision == other.revision && hasParams(of: other)
+  }
+
+  /// Whether both ask for the same, whatever has changed between them.
+  package func hasParams(of other: TaskRequest) -> Bool {
+    method == other.method && covers(other) && other.covers(self)
   }
 
   private func covers(_ other: TaskRequest) -> Bool {
     var same = true
     other.params.forEachMember { name, value in
-      guard same, value.isPresent, !name.elementsEqual("meta".utf8) else { return }
+      guard same, value.isPresent, !name.elementsEqual("meta".utf8), !name.elementsEqual("workDoneToken".utf8) else {
+        return
+      }
       same = value.isEqual(to: params.member(String(decoding: name, as: UTF8.self)))
     }
     return same
@@ -132,6 +139,8 @@ package struct Tasks {
   /// Tasks that end with an object, wholly or for some who wait.
   private var byScope: [ObjectReference: Set<Int>] = [:]
   private var saving: Set<Int> = []
+  /// Results of tasks that run once; see ``remember(_:_:)``.
+  package var finished = FinishedTasks()
   /// Number of tasks ever started.
   package private(set) var started = 0
   /// Work under way, cancelled work that has not stopped yet included.

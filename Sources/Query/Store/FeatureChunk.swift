@@ -19,6 +19,8 @@ final class FeatureChunk: @unchecked Sendable {
   private(set) var count = 0
   private(set) var live = 0
   private(set) var removed = RowBits()
+  /// Number of removed rows that no step of history restores.
+  private(set) var discarded = 0
   private(set) var ids = IDColumn()
   /// Whether ids ascend here and from chunk to chunk, so that they can be found by bisection.
   var isOrdered = true
@@ -67,6 +69,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.count = count
     copy.live = live
     copy.removed = removed
+    copy.discarded = discarded
     copy.ids = ids
     copy.isOrdered = isOrdered
     copy.geometry = geometry
@@ -191,6 +194,12 @@ final class FeatureChunk: @unchecked Sendable {
     selected[row] = false
     live -= 1
   }
+
+  /// Whether steps of history may restore removed rows.
+  var hasRestorableRows: Bool { count > live + discarded }
+
+  /// Notes removed rows that no step restores.
+  func discard(_ rows: Int) { discarded += rows }
 
   func restore(_ row: Int) {
     removed[row] = false

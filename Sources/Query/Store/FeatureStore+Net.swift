@@ -11,7 +11,8 @@ extension FeatureStore {
   ///   unchanged.
   /// - Complexity: O(changes of the edits), and O(1) if the first change made a difference.
   public mutating func forget(_ undoRecords: [StoreUndoRecord]) -> [StoreUndoRecord]? {
-    guard comesToNothing(undoRecords) else { return nil }
+    // Live edits in between are no part of the difference.
+    guard undoRecords.allSatisfy({ $0.mark.liveEdits == liveEdits }), comesToNothing(undoRecords) else { return nil }
     // Rows that were added and removed have left gaps, and fields, unknown to the records of earlier edits.
     return undoRecords.reversed().map { revert($0).0 }
   }
@@ -36,7 +37,7 @@ extension FeatureStore {
     for undoRecord in undoRecords {
       switch undoRecord.step {
       case .changed: break
-      case .replaced: return false
+      case .replaced, .several: return false
       case .removed(let removed): balance -= removed.count
       case .added(let rows):
         guard rows.allSatisfy({ $0.allSatisfy { self[$0] == nil } }) else { return false }

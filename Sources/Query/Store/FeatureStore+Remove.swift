@@ -36,7 +36,13 @@ extension FeatureStore {
 
   /// Removes everything. Minted ids and fields continue.
   public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
-    undoRecord = StoreUndoRecord(to: mark, .replaced(self))
+    // Chunks without features may hold some that steps restore.
+    guard !isEmpty else { return }
+    undoRecord = StoreUndoRecord(to: mark, .replaced(self, until: nextRow))
+    clear()
+  }
+
+  mutating func clear() {
     slots = []
     orderedIDs = []
     otherIDs = [:]
@@ -56,7 +62,8 @@ extension FeatureStore {
       let base = slots[number].base
       let end = rows[start...].partitioningIndex { Int($0 - base) >= FeatureChunk.capacity }
       leave(rows[start..<end], of: number, &change)
-      if slots[number].chunk.live == end - start {
+      // Without live edits, whatever is to restore other rows of the chunk restores the chunk before.
+      if slots[number].chunk.live == end - start, liveEdits == 0 || !slots[number].chunk.hasRestorableRows {
         // The chunk is dropped whole, unchanged.
         emptied.append(number)
       } else {
@@ -101,11 +108,10 @@ extension FeatureStore {
   mutating func restoreRows(_ removed: RemovedRows) -> [UInt32] {
     let chunks = removed.chunks.filter { slot(of: $0.slot.base) == nil }
     if !chunks.isEmpty {
-      // Two sorted runs: the standard library merges them in O(n).
-      slots += chunks.map(\.slot)
-      slots.sort { $0.base < $1.base }
+      insert(chunks.map(\.slot))
       orderedIDs += chunks.compactMap(\.ids)
       orderedIDs.sort { $0.base < $1.base }
+      if liveEdits > 0 { dropOrder(of: Set(chunks.map(\.slot.base))) }
     }
     var rows: [UInt32] = []
     for slot in chunks.map(\.slot) {
@@ -126,6 +132,13 @@ extension FeatureStore {
     index.insert(change)
     count += rows.count
     return rows
+  }
+
+  /// Inserts chunks, which ascend.
+  mutating func insert(_ chunks: [Slot]) {
+    // Two sorted runs: the standard library merges them in O(n).
+    slots += chunks
+    slots.sort { $0.base < $1.base }
   }
 
   /// Releases row numbers at the end for reuse. No features have them.

@@ -20,13 +20,13 @@ extension FeatureStore {
     with batch: FeatureBatch, recording undoRecord: inout StoreUndoRecord?
   ) throws(StoreFailure) -> ReplacedFeatures {
     let before = self
-    removeAll(recording: &undoRecord)
+    clear()
     let added: AddedFeatures
     do throws(StoreFailure) { added = try append(batch) } catch {
       self = before
-      undoRecord = nil
       throw error
     }
+    undoRecord = StoreUndoRecord(to: before.mark, .replaced(before, until: nextRow))
     for id in before.selectedIDs { setSelected(true, id: id) }
     let changes = differences(from: before)
     if changes.isEmpty, hasOrder(of: before) {

@@ -8,17 +8,24 @@ extension FeatureStore {
   ///
   /// - Complexity: as the edit.
   public mutating func rollBack(_ undoRecord: consuming StoreUndoRecord) {
-    switch undoRecord.step {
-    case .added(let rows): _ = removeRows(liveRows(in: rows))
-    case .removed(let removed): _ = restoreRows(removed)
-    case .changed(let values): _ = restore(values, selection: true)
-    case .replaced(let store):
+    if case .replaced(let store, _) = undoRecord.step {
       self = store
       return
     }
+    rollBack(undoRecord.step)
     truncate(to: undoRecord.mark.nextRow)
     nextID = undoRecord.mark.nextID
     _ = schema.go(to: undoRecord.mark.schema)
+  }
+
+  private mutating func rollBack(_ step: StoreUndoRecord.Step) {
+    switch step {
+    case .added(let rows): _ = removeRows(liveRows(in: rows))
+    case .removed(let removed): _ = restoreRows(removed)
+    case .changed(let values): _ = restore(values, selection: true)
+    case .replaced: break
+    case .several(let steps): for step in steps.reversed() { rollBack(step) }
+    }
   }
 
   /// Reverts an edit as undo does: ids are not minted again, and remaining features keep their selection.
@@ -28,30 +35,53 @@ extension FeatureStore {
   public mutating func revert(_ undoRecord: consuming StoreUndoRecord) -> (StoreUndoRecord, ChangedFeatures) {
     var changes = ChangedFeatures()
     let (id, row) = (nextID, nextRow)
-    let step: StoreUndoRecord.Step
-    switch undoRecord.step {
+    let isCurrent = undoRecord.mark.liveEdits == liveEdits
+    if isCurrent, case .replaced(let store, _) = undoRecord.step { return replaceAll(by: store) }
+    let step = revert(undoRecord.step, &changes, isCurrent: isCurrent)
+    let schema = schema.isPinned ? schema.mark : schema.go(to: undoRecord.mark.schema)
+    return (
+      StoreUndoRecord(to: StoreMark(nextID: id, nextRow: row, schema: schema, liveEdits: liveEdits), step), changes
+    )
+  }
+
+  private mutating func replaceAll(by store: FeatureStore) -> (StoreUndoRecord, ChangedFeatures) {
+    let before = self
+    self = store
+    nextID = before.nextID
+    nextRow = before.nextRow
+    if before.schema.isPinned { schema = before.schema }
+    keepSelection(of: before)
+    return (StoreUndoRecord(to: before.mark, .replaced(before, until: nextRow)), differences(from: before))
+  }
+
+  /// - Parameter isCurrent: whether no live edit has been made since the step.
+  /// - Returns: the step that reverts this.
+  private mutating func revert(
+    _ step: StoreUndoRecord.Step, _ changes: inout ChangedFeatures, isCurrent: Bool
+  ) -> StoreUndoRecord.Step {
+    switch step {
     case .added(let ranges):
       let rows = liveRows(in: ranges)
       changes.removed = ids(of: rows) { _ in }
-      step = .removed(removeRows(rows))
+      return .removed(removeRows(rows))
     case .removed(let removed):
-      let rows = restoreRows(removed)
+      let rows = isCurrent ? restoreRows(removed) : restoreFreeRows(removed)
       changes.added = ids(of: rows) { _ in }
-      step = .added(rows.runs)
+      return .added(rows.runs)
     case .changed(let values):
       changes.updated = ids(of: values.rows) { _ in }
-      step = .changed(restore(values, selection: false))
-    case .replaced(let store):
+      return .changed(restore(values, selection: false))
+    case .replaced(let store, let end):
       let before = self
-      self = store
-      nextID = before.nextID
-      nextRow = before.nextRow
-      keepSelection(of: before)
+      let step = exchange(store, until: end)
       changes = differences(from: before)
-      return (StoreUndoRecord(to: before.mark, .replaced(before)), changes)
+      return step
+    case .several(let steps):
+      let before = self
+      let inverses = steps.reversed().map { revert($0, &changes, isCurrent: isCurrent) }
+      changes = differences(from: before)
+      return .several(inverses)
     }
-    let schema = schema.go(to: undoRecord.mark.schema)
-    return (StoreUndoRecord(to: StoreMark(nextID: id, nextRow: row, schema: schema), step), changes)
   }
 
   private func liveRows(in ranges: [Range<UInt32>]) -> [UInt32] {
@@ -61,17 +91,18 @@ extension FeatureStore {
     return rows
   }
 
-  /// Restores old values, the last one first.
+  /// Restores old values of features that are there, the last one first.
   ///
   /// - Returns: The values before.
   private mutating func restore(_ values: OldValues, selection: Bool) -> OldValues {
     var old = OldValues()
-    for cell in values.cells.reversed() where selection || cell.member != .isSelected {
+    for cell in values.cells.reversed()
+    where (selection || cell.member != .isSelected) && self[cell.row] != nil {
       set(cell.member, Int(cell.column), of: cell.row, to: cell.value, recording: &old)
     }
     var moves = Moves()
     old.reserveGeometries(values.geometryRows.count)
-    for (index, row) in values.geometryRows.enumerated().reversed() {
+    for (index, row) in values.geometryRows.enumerated().reversed() where self[row] != nil {
       move(row, &moves, &old) { $0.setGeometry(values.geometries, index, at: $1) }
     }
     apply(moves)

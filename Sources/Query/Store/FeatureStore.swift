@@ -71,6 +71,8 @@ public struct FeatureStore: Sendable {
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
   /// Whether any row has had a zIndex other than 0.
   var hasZIndexes = false
+  /// Number of live edits: records with another number were made before some of them.
+  var liveEdits = 0
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
   public init(fields: [Field] = []) { schema = FeatureSchema(fields: fields) }
@@ -119,6 +121,8 @@ public struct FeatureSchema: Sendable {
   /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
+  /// Whether undo leaves the names alone, as live edits use some that no step has added.
+  private(set) var isPinned = false
 
   init(fields: [Field]) {
     for field in fields where numbers[field.name] == nil {
@@ -143,6 +147,12 @@ public struct FeatureSchema: Sendable {
     declared.append(nil)
     seen.append(0)
     return names.count - 1
+  }
+
+  /// Adds names, and keeps all from now on.
+  mutating func pin(adding more: [String]) {
+    for name in more { _ = add(name) }
+    isPinned = true
   }
 
   mutating func note(_ tags: UInt8, in column: Int) {

@@ -49,6 +49,17 @@ struct OldValues: Sendable {
     geometryRows += later.geometryRows
   }
 
+  /// The values without those of some cells.
+  func without(_ written: WrittenCells) -> OldValues {
+    var result = OldValues()
+    result.cells = cells.filter { !written.contains($0) }
+    for (index, row) in geometryRows.enumerated() where !written.contains(geometryOf: row) {
+      result.geometries.append(geometries, index)
+      result.geometryRows.append(row)
+    }
+    return result
+  }
+
   // MARK: Reading
 
   /// The rows with recorded values, ascending, each once; rows with only a recorded selection are excluded.

@@ -5,7 +5,7 @@ import Geometry
 /// Reverts one edit of a ``FeatureStore``; edits return one on request.
 ///
 /// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store
-/// may only change by edits that have been reverted, and in selection.
+/// may only change by edits that have been reverted, in selection, and by live edits, which leave no step (``FeatureStore/beginLiveEdit(adding:)``).
 ///
 /// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened:
 /// selection, next minted id, fields. ``FeatureStore/revert(_:)`` is undo and redo: features get back ids, positions
@@ -19,8 +19,10 @@ public struct StoreUndoRecord: Sendable {
     case added([Range<UInt32>])
     case removed(RemovedRows)
     case changed(OldValues)
-    /// Everything was removed, and other features may have been added.
-    indirect case replaced(FeatureStore)
+    /// Everything was removed, and other features may have been added, up to a row.
+    indirect case replaced(FeatureStore, until: UInt32)
+    /// Several, one after another.
+    indirect case several([Step])
   }
 
   /// Next id and fields of the store before the edit.
@@ -36,13 +38,12 @@ public struct StoreUndoRecord: Sendable {
   ///
   /// - Complexity: O(dropped chunks), and O(values that are texts or lines).
   public var byteCount: Int {
-    let own = MemoryLayout<Self>.size
-    return switch step {
-    case .added(let rows): own + rows.count * 8
-    case .removed(let removed): own + removed.byteCount
-    case .changed(let values): own + values.byteCount
-    case .replaced(let store): own + store.byteCount
-    }
+    MemoryLayout<Self>.size + step.byteCount
+  }
+
+  /// The names of attributes that reverting this adds to the store again.
+  public var attributeNames: [String] {
+    if case .replaced(let store, _) = step { store.schema.names } else { Array(mark.schema.names) }
   }
 
   /// Whether reverting this also reverts a later edit, whose record is then not needed: both changed the same members
@@ -68,6 +69,18 @@ public struct StoreUndoRecord: Sendable {
   }
 }
 
+extension StoreUndoRecord.Step {
+  var byteCount: Int {
+    switch self {
+    case .added(let rows): rows.count * 8
+    case .removed(let removed): removed.byteCount
+    case .changed(let values): values.byteCount
+    case .replaced(let store, _): store.byteCount
+    case .several(let steps): steps.reduce(0) { $0 + $1.byteCount }
+    }
+  }
+}
+
 /// Ids of features by kind of change, each in drawing order without zIndexes; no id is in two of the lists.
 public struct ChangedFeatures: Hashable, Sendable {
   public var added: [Int] = []
@@ -82,10 +95,11 @@ struct StoreMark: Sendable {
   let nextID: Int
   let nextRow: UInt32
   var schema: FeatureSchema.Mark
+  let liveEdits: Int
 }
 
 extension FeatureStore {
-  var mark: StoreMark { StoreMark(nextID: nextID, nextRow: nextRow, schema: schema.mark) }
+  var mark: StoreMark { StoreMark(nextID: nextID, nextRow: nextRow, schema: schema.mark, liveEdits: liveEdits) }
 
   /// Approximate memory in bytes.
   var byteCount: Int {
@@ -100,7 +114,7 @@ extension FeatureSchema {
     fileprivate let count: Int
     fileprivate let seen: [UInt8]
     /// Names to add when restoring.
-    fileprivate var names: ArraySlice<String> = []
+    fileprivate(set) var names: ArraySlice<String> = []
 
     /// Adjusts the mark if the store has since been restored to `first`: names added there are added here too.
     mutating func come(by first: Mark) {

@@ -29,6 +29,9 @@ extension RPCError {
       ).with("available", available)
     case .wrongType(let pointer, let expected):
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
+    case .notAllowed(let pointer, let rule, let expected):
+      self = RPCError(.notAllowed, "Expected \(expected).", path: path(pointer), expected: expected)
+        .with("rule", rule.rawValue)
     case .valueTooLarge(let pointer):
       self.init(.valueTooLarge, "The value takes more than \(Value.byteLimit >> 20) MiB.", path: path(pointer))
     case .readOnly(let target):

@@ -189,6 +189,9 @@ extension RPCError {
         expected: "\(expected) values")
     case .nothingToUndo: self.init(.nothingToUndo, "There is nothing more to undo.")
     case .nothingToRedo: self.init(.nothingToRedo, "There is nothing more to redo.")
+    case .undoRequired:
+      self.init(
+        .undoRequired, "Only what sets values, or adds, changes and removes graphics, may leave no step of history.")
     case .editInProgress: self.init(.editInProgress, "An edit is in progress: end or cancel it first.")
     case .noEdit: self.init(.noEdit, "No edit is in progress.")
     case .editTooLarge: self.init(.editTooLarge, "The edit is too large to be rolled back; it can only be ended.")

@@ -80,6 +80,13 @@ struct DeferredReplicaTests {
     #expect(try server.takeNotifications("state/changed") == [])
     try server.call("map/update", ["map": "m", "title": "Three"])
     #expect(try server.takeNotifications("state/changed").count == 2)
+    #expect(try server.takeNotifications("state/ended") == [])
+    // One that ends leaves it closed.
+    try server.call("edit/begin")
+    try server.call("overlay/close", ["overlay": "o"])
+    #expect(try server.takeNotifications("state/ended") == [])
+    try server.call("edit/end")
+    #expect(try server.takeNotifications("state/ended").count == 1)
   }
 
   @Test func `a subscription made during an edit starts from the state at that time`() throws {

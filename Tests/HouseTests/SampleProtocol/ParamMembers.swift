@@ -17,17 +17,17 @@ package enum ParamMembers {
     .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
-  static let meta: ParamShape = .object(["origin"])
+  package static let meta: ParamShape = .object(["origin"])
 
-  static let shape: ParamShape = .untagged(["at"])
+  package static let shape: ParamShape = .untagged(["at"])
 
-  static let thing: ParamShape = .object([
+  package static let thing: ParamShape = .object([
     "id", "serial", "width", "step", "title", "isOpen", "mode", "modes", .init("status", .named { status }), "scale",
     "numbers", "rows", "tags", .init("shapes", .elements(.named { shape })),
     .init("parts", .elements(.named { thing })), "anything"
   ])
 
-  static let status: ParamShape = .union([
+  package static let status: ParamShape = .union([
     ("idle", ["type"]),
     ("failed", ["type", "reason"]),
     ("waiting", ["type", .init("cause", .named { status })]),

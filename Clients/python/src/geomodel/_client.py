@@ -88,6 +88,7 @@ class Client(Domains):
         *,
         origin: str | None = None,
         if_revision: int | None = None,
+        undo: bool | None = None,
         scope: str | None = None,
         key: str | None = None,
         task: str | None = None,
@@ -99,14 +100,15 @@ class Client(Domains):
 
         - `origin`: names the writer in every change, and so in what observers hear.
         - `if_revision`: refuse with `contentModified` when the object has changed since.
+        - `undo`: false leaves no step of history, as for live positions.
         - `scope`, `key`: the object that a task ends with; tasks of one scope and key replace one another.
         - `task`: the task's handle for `task.cancel`; `task_timeout`: the server ends it after so many seconds.
         - `progress`: is called with each report (`{"kind", "percentage"?, ...}`); what it raises, the call raises.
         - `timeout`: seconds until the call is cancelled and raises `CallTimeoutError`.
         """
         changed = self._options.merged(
-            origin=origin, if_revision=if_revision, scope=scope, key=key, task=task, task_timeout=task_timeout,
-            progress=progress, timeout=timeout,
+            origin=origin, if_revision=if_revision, undo=undo, scope=scope, key=key, task=task,
+            task_timeout=task_timeout, progress=progress, timeout=timeout,
         )
         return Client(self._connection, changed)
 

@@ -9,13 +9,15 @@ from typing import Any, Callable, Mapping
 
 @dataclass(frozen=True)
 class CallOptions:
-    """`origin` names the writer, `if_revision` refuses when the object has changed since, `scope`, `key`, `task` and
+    """`origin` names the writer, `if_revision` refuses when the object has changed since, `undo` false leaves no step
+    of history, `scope`, `key`, `task` and
     `task_timeout` say how a task is joined, replaced, named and limited by the server. `progress` is called with each
     report. `timeout` is the client's own patience, in seconds, with any call.
     """
 
     origin: str | None = None
     if_revision: int | None = None
+    undo: bool | None = None
     scope: str | None = None
     key: str | None = None
     task: str | None = None
@@ -33,6 +35,7 @@ class CallOptions:
         meta: dict[str, Any] = {
             "origin": self.origin,
             "ifRevision": self.if_revision,
+            "undo": self.undo,
             "progressToken": token,
             "task": {name: value for name, value in task.items() if value is not None} or None,
         }

@@ -35,13 +35,17 @@ class StateChange:
 
 
 class Subscribed(Stream[T]):
-    """Notifications of one handle, from its reply on; an async iterator. `first` is from the reply."""
+    """Notifications of one handle, from its reply on; an async iterator. `first` is from the reply.
+
+    It ends when what it follows is closed; `reason` then says why: `{"reason": "closed", "object": "v1", ...}`.
+    """
 
     def __init__(self, client: Client, limit: int) -> None:
         super().__init__(limit)
         self._client = client
         self.handle = ""
         self.first: dict[str, Any] = {}
+        self.reason: dict[str, Any] | None = None
 
     async def close(self) -> None:  # type: ignore[override]
         """Ends it here and on the server. Twice is harmless."""
@@ -57,6 +61,15 @@ class Subscribed(Stream[T]):
         await self.close()
 
     def receive(self, method: str, params: Mapping[str, Any]) -> None:
+        if method == "state/ended":
+            # The server has forgotten the handle; what came before can still be read.
+            self._client._connection.unsubscribe(self.handle)
+            self.reason = dict(params)
+            self.end(None)
+        else:
+            self._received(method, params)
+
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
         raise NotImplementedError
 
     def end(self, failure: BaseException | None) -> None:
@@ -78,7 +91,7 @@ class Subscribed(Stream[T]):
 class Subscription(Subscribed[dict[str, Any]]):
     """Follows a view or a location source; each item has a notification's params and, as `method`, its method."""
 
-    def receive(self, method: str, params: Mapping[str, Any]) -> None:
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
         self._push({"method": method, **params})
 
 
@@ -112,7 +125,7 @@ class StateSubscription(Subscribed[StateChange]):
         """The value at a JSON Pointer; `default` when nothing stands there."""
         return self._replica.get(path, default)
 
-    def receive(self, method: str, params: Mapping[str, Any]) -> None:
+    def _received(self, method: str, params: Mapping[str, Any]) -> None:
         try:
             if method == "state/changed":
                 self._changed(params)

@@ -131,6 +131,11 @@ class SyncSubscribed(SyncStream[T]):
         return self._stream.handle
 
     @property
+    def reason(self) -> dict[str, Any] | None:
+        """Why the server ended it; None where it did not."""
+        return self._stream.reason
+
+    @property
     def first(self) -> dict[str, Any]:
         return self._stream.first
 
@@ -208,6 +213,7 @@ class SyncClient(Domains):
         *,
         origin: str | None = None,
         if_revision: int | None = None,
+        undo: bool | None = None,
         scope: str | None = None,
         key: str | None = None,
         task: str | None = None,
@@ -222,8 +228,8 @@ class SyncClient(Domains):
         made = SyncClient(
             self._portal,
             self._async.options(
-                origin=origin, if_revision=if_revision, scope=scope, key=key, task=task, task_timeout=task_timeout,
-                timeout=timeout,
+                origin=origin, if_revision=if_revision, undo=undo, scope=scope, key=key, task=task,
+                task_timeout=task_timeout, timeout=timeout,
             ),
         )
         made._progress = progress or self._progress

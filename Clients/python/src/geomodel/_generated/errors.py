@@ -352,6 +352,15 @@ class NothingToRedoError(GeoModelError):
     code = -31025
 
 
+class UndoRequiredError(GeoModelError):
+    """`meta.undo` is false, and the command does what only a step of history may: it creates, removes or
+    moves objects, or it is one of `edit`. Within a transaction that makes a step, no command is without.
+    """
+
+    kind = "undoRequired"
+    code = -31029
+
+
 class EditInProgressError(GeoModelError):
     """An edit is in progress; end or cancel it first."""
 
@@ -455,7 +464,8 @@ class CycleError(GeoModelError):
 
 
 class ReadOnlyError(GeoModelError):
-    """The target is a derived property, a constant, or a binding that is read-only.
+    """The target is a derived property, one that only its owner may set, a constant, or a binding that is
+    read-only.
 
     `data` has:
         target: The path, or a binding's id.
@@ -492,6 +502,17 @@ class WrongTypeError(GeoModelError):
 
     kind = "wrongType"
     code = -31104
+
+
+class NotAllowedError(GeoModelError):
+    """A value is of its type, but the definition of its property does not allow it.
+
+    `data` has:
+        rule: What it breaks: `minimum`, `maximum`, `step` or `values`.
+    """
+
+    kind = "notAllowed"
+    code = -31115
 
 
 class ValueTooLargeError(GeoModelError):
@@ -936,6 +957,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "cameraNeedsScene": CameraNeedsSceneError,
     "nothingToUndo": NothingToUndoError,
     "nothingToRedo": NothingToRedoError,
+    "undoRequired": UndoRequiredError,
     "editInProgress": EditInProgressError,
     "noEdit": NoEditError,
     "editTooLarge": EditTooLargeError,
@@ -950,6 +972,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notWritable": NotWritableError,
     "unknownProperty": UnknownPropertyError,
     "wrongType": WrongTypeError,
+    "notAllowed": NotAllowedError,
     "valueTooLarge": ValueTooLargeError,
     "alreadyDefined": AlreadyDefinedError,
     "invalidDefinition": InvalidDefinitionError,

@@ -132,7 +132,8 @@ class BindingMethods(SyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -230,7 +231,8 @@ class BindingMethods(SyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -351,7 +353,8 @@ class BindingMethods(SyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -876,6 +879,13 @@ class EditMethods(SyncCaller):
     and all their properties, values of view models and of the environment; closed objects return with their
     ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
     load state: a closed view stays closed, and so do its overlays.
+
+    With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier
+    step restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was
+    there before the undo, and keeps values that live writes have set since. The document is modified.
+
+    A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member
+    `historyCut`, true.
     """
 
     def undo(
@@ -963,7 +973,8 @@ class EditMethods(SyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditEndResult:
-        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps.
+        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then
+        has `historyCut`.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -4291,7 +4302,9 @@ class SourceMethods(SyncCaller):
         driver: str | None = None,
         x_field: str | None = None,
         y_field: str | None = None,
+        encoding: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        override: bool | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
@@ -4304,7 +4317,15 @@ class SourceMethods(SyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
-            spatial_reference: The spatial reference of a source that does not state one, such as CSV.
+            encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
+                `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which
+                nothing says more, are read as windows-1252. (at most 40 characters)
+            spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
+                shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
+                others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
+                ignored as the file states another.
+            override: Whether `spatialReference` holds even where the file states another, as a wrong
+                `.prj` does. (default False)
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -4338,7 +4359,9 @@ class SourceMethods(SyncCaller):
                     "driver": driver,
                     "xField": x_field,
                     "yField": y_field,
+                    "encoding": encoding,
                     "spatialReference": spatial_reference,
+                    "override": override,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -4572,14 +4595,15 @@ class StateMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
-        changes below them, the client's own included. A path need not exist yet.
+        changes below them, the client's own included. A path need not exist yet. When all that the paths
+        lead to was closed, `state/ended` says so.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Omits changes of this origin; revisions still chain. (at most 128 characters)
-            max_rate: Maximum rate of deltas; changes until the next send are coalesced, and values that
-                are by then as last sent are omitted. Deltas may then follow replies that state their
-                revision. (1/second; above 0 and at most 1000)
+            max_rate: Maximum rate of deltas, by the clock, real or manual; changes until the next send
+                are coalesced, and values that are by then as last sent are omitted. Deltas may then follow
+                replies that state their revision. (1/second; above 0 and at most 1000)
             edits: When to send changes of an edit. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -4640,7 +4664,8 @@ class StateMethods(SyncCaller):
                 only a group contains layers.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
@@ -5461,6 +5486,7 @@ class ViewModelMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             AlreadyDefinedError: A type or key of that name is defined differently.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
@@ -5526,9 +5552,11 @@ class ViewModelMethods(SyncCaller):
             IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
                 redo can restore, and the new object is of a kind that makes no step of history, such as a
                 view.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
                 input is not a path.
@@ -5632,9 +5660,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -5683,9 +5713,11 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
@@ -5731,7 +5763,8 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.
@@ -5780,7 +5813,8 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            ReadOnlyError: The target is a derived property, a constant, or a binding that is read-only.
+            ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
+                or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             UnknownItemError: The list has no item of that id.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6fdb9b02894c6c4a"
+PROTOCOL_HASH = "56af868eb0261225"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -99,8 +99,15 @@ class Meta(TypedDict):
     """The name of the command's step in the undo history; the method's name when absent. (at most 256
     characters)
     """
+    undo: NotRequired[bool]
+    """False for a live write: it leaves no step of history. Allowed for what sets values, and for adding,
+    changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`.
+    Used by commands only; a transaction's counts for all its commands. (default True)
+    """
     progressToken: NotRequired[ProgressToken]
-    """Requests `$/progress` with this token."""
+    """Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
+    understood as well.
+    """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
 
@@ -126,6 +133,12 @@ class TaskOptions(TypedDict):
     """
     timeout: NotRequired[float]
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
+    once: NotRequired[bool]
+    """With `key`: a request with equal params does not run again once the task has succeeded, whatever has
+    changed since; it gets the same result. Other params run, and are the ones to compare with from then
+    on. What failed or was cancelled runs again. The newest 1,000 results are remembered, each as long as
+    the scope exists. (default False)
+    """
     priority: NotRequired[TaskPriority]
     """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents.
     Without effect on saves, which wait for one another alone.
@@ -814,8 +827,17 @@ class SavedSource(TypedDict):
     """CSV: the column of eastings or longitudes. (at most 256 characters)"""
     yField: NotRequired[str]
     """CSV: the column of northings or latitudes. (at most 256 characters)"""
+    encoding: NotRequired[str]
+    """CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place
+    of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as
+    windows-1252. (at most 40 characters)
+    """
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
+    override: NotRequired[bool]
+    """Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does. (default
+    False)
+    """
     layers: NotRequired[list[SourceLayer]]
     """The schema of a file when it was saved, which its layers have while the file is missing."""
 
@@ -1053,6 +1075,8 @@ class SavedViewModel(TypedDict):
     """Its own properties; beside `type` when that has a different definition now. (at most 1000 elements)"""
     owner: NotRequired[ObjectId]
     """The object that owns it, a view model only if it precedes this one; absent for the session."""
+    author: NotRequired[str]
+    """The origin of the request that created it; absent when it had none."""
     values: NotRequired[SavedValues]
     """By property; absent for the default. A reference to an object that is not saved is null."""
 
@@ -2476,6 +2500,13 @@ EditDeltas = Literal["live", "deferred"]
 deltas may follow replies that state their revision.
 """
 
+EndReason = Literal["closed", "replaced"]
+"""Why a subscription ended.
+
+`closed`: The object was closed.
+`replaced`: Another document took the place of the one with the object.
+"""
+
 
 _PatchEntryKeywords = TypedDict("_PatchEntryKeywords", {"from": "str"}, total=False)
 
@@ -2568,6 +2599,24 @@ class StateResyncedParams(TypedDict):
     """The revision of the snapshot."""
     snapshot: NotRequired[list[StateValue]]
     """As in `state/observe`; absent when it is sent in parts."""
+
+
+class StateEndedParams(TypedDict):
+    """The params of `state/ended`.
+
+    The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each
+    of them leads to an object that existed and is gone; what undo closes does not end it where redo brings
+    that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.
+    """
+
+    subscription: str
+    """The handle."""
+    revision: int
+    """The world's revision."""
+    reason: EndReason
+    """Why."""
+    object: ObjectId
+    """The last object that it followed."""
 
 
 class StateSnapshotPartParams(TypedDict):
@@ -3574,7 +3623,7 @@ A string matching [A-Za-z_][A-Za-z0-9_]{0,63}.
 """
 
 PropertyType = Literal[
-    "boolean", "integer", "number", "string", "json", "list", "dictionary", "reference", "status",
+    "boolean", "integer", "number", "string", "json", "list", "dictionary", "reference", "status", "union",
 ]
 """The type of a property, and its initial value.
 
@@ -3593,12 +3642,15 @@ since the object could be removed while the definition remains. Documents save n
 not hold: location sources, bindings, links, and view models owned by those.
 `status`: `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or
 `{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
+`union`: One of the `cases` of the definition: `{"type": "<case>"}` with the properties of its payload, and no
+others. Those left out have their defaults. Initially the first case; where its payload has properties without
+a default, the definition needs a `defaultValue`.
 """
 
 
 class Derivation(TypedDict):
-    """How a property is computed. It is null where the expression cannot be computed or has another type than
-    declared.
+    """How a property is computed. It is the property's default, else null, where the expression cannot be
+    computed, is null or has another type than declared.
     """
 
     expression: str
@@ -3616,22 +3668,87 @@ class Derivation(TypedDict):
     """
 
 
+PropertyAccess = Literal["all", "owner"]
+"""Who may set a property. All may read it.
+
+`all`: Every request.
+`owner`: Requests with the `meta.origin` of the one that created the view model, or without one if it had
+none; others are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not.
+"""
+
+
+class PayloadProperty(TypedDict):
+    """A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`."""
+
+    name: PropertyName
+    """Its name; not `type`."""
+    type: PropertyType
+    """Its type; not `union`, `reference` or `status`."""
+    defaultValue: NotRequired[Any]
+    """Its value where none is given."""
+    isNullable: NotRequired[bool]
+    """Whether null is allowed; always for json. (default False)"""
+    doc: NotRequired[str]
+    """Its documentation. (at most 4096 characters)"""
+    minimum: NotRequired[float]
+    """The least value of an integer or number."""
+    maximum: NotRequired[float]
+    """The greatest value."""
+    step: NotRequired[float]
+    """Values are multiples of it from `minimum`, or from 0."""
+    values: NotRequired[list[Any]]
+    """The only strings, integers or numbers that there are. (1 to 1000 elements)"""
+
+
+class UnionCase(TypedDict):
+    """A case of a property of the type `union`."""
+
+    name: PropertyName
+    """The `type` of its values."""
+    doc: NotRequired[str]
+    """Its documentation. (at most 4096 characters)"""
+    properties: NotRequired[list[PayloadProperty]]
+    """What its values have besides `type`. (at most 100 elements)"""
+
+
 class PropertyDefinition(TypedDict):
-    """A property that a client defines."""
+    """A property that a client defines. Members that it does not have are refused with `unknownMember`,
+    whether or not the client is strict: a misspelt limit would be none.
+    """
 
     name: PropertyName
     """Its name; not `viewModel`."""
     type: PropertyType
     """Its type."""
     defaultValue: NotRequired[Any]
-    """Its initial value, and its value when cleared; when absent null where that is allowed, else the type's.
+    """Its initial value, and its value when cleared; when absent null where that is allowed, else the type's,
+    or the nearest that its limits allow, or the first of `values`. Of a derived property: its value where
+    it cannot be computed.
     """
     isNullable: NotRequired[bool]
-    """Whether null is allowed; always for json, references and derived properties. (default False)"""
+    """Whether null is allowed; always for json, references, and derived properties without a default.
+    (default False)
+    """
     doc: NotRequired[str]
     """Its documentation. (at most 4096 characters)"""
     derived: NotRequired[Derivation]
     """Computes it from others; it is then read-only."""
+    minimum: NotRequired[float]
+    """The least value of an integer or number; what is below is refused with `notAllowed`. A derived value
+    that the limits do not allow is the default.
+    """
+    maximum: NotRequired[float]
+    """The greatest value, likewise."""
+    step: NotRequired[float]
+    """Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`."""
+    values: NotRequired[list[Any]]
+    """An enumeration: the only strings, integers or numbers that there are; others are refused with
+    `notAllowed`. (1 to 1000 elements)
+    """
+    cases: NotRequired[list[UnionCase]]
+    """The cases of the type `union`. (1 to 100 elements)"""
+    access: NotRequired[PropertyAccess]
+    """Who may set it. (default "all")"""
 
 
 PropertyValues = Any
@@ -3649,6 +3766,10 @@ class ViewModel(TypedDict):
     """Its type; absent when its properties were given with it."""
     owner: NotRequired[ObjectId]
     """The object that owns it and whose closing closes it; absent for the session."""
+    author: NotRequired[str]
+    """The `meta.origin` of the request that created it, which may set properties with the access `owner`;
+    absent when it had none.
+    """
     values: PropertyValues
     """All its values, null included."""
     properties: NotRequired[list[PropertyDefinition]]

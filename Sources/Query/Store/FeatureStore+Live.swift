@@ -1,0 +1,138 @@
+// Live edits: they leave no step of history, so that records of earlier edits are applied to a store that has changed since.
+
+extension FeatureStore {
+  /// Prepares for a live edit. Attributes keep their numbers from now on, since records refer to them.
+  ///
+  /// - Parameter names: of the attributes that redo adds, in that order; read once.
+  public mutating func beginLiveEdit(adding names: @autoclosure () -> [String]) {
+    if !schema.isPinned { schema.pin(adding: names()) }
+  }
+
+  /// Ends a live edit, which nothing reverts: features that it removed are gone, those that steps removed stay restorable.
+  ///
+  /// - Complexity: as the edit.
+  public mutating func endLiveEdit(_ undoRecord: StoreUndoRecord) {
+    liveEdits += 1
+    switch undoRecord.step {
+    case .removed(let removed):
+      for row in removed.rows { withChunk(of: row) { chunk, _ in chunk.discard(1) } }
+      keepRestorableRows(of: removed.chunks.map(\.slot))
+    case .replaced(let store, _): keepRestorableRows(of: store.slots)
+    case .added, .changed, .several: break
+    }
+  }
+
+  /// Keeps those of dropped chunks in which steps have removed rows.
+  private mutating func keepRestorableRows(of dropped: [Slot]) {
+    var kept = dropped.filter(\.chunk.hasRestorableRows)
+    guard !kept.isEmpty else { return }
+    for index in kept.indices {
+      let chunk = kept[index].owned()
+      for row in 0..<chunk.count where chunk.isLive(row) {
+        chunk.remove(row)
+        chunk.discard(1)
+      }
+      chunk.isOrdered = false
+    }
+    insert(kept)
+  }
+
+  /// Restores rows, without those whose ids live edits have given to other features.
+  ///
+  /// - Returns: The restored rows, ascending.
+  mutating func restoreFreeRows(_ removed: RemovedRows) -> [UInt32] {
+    var free = RemovedRows()
+    for var chunk in removed.chunks where slot(of: chunk.slot.base) == nil {
+      let taken = (0..<chunk.slot.chunk.count).filter { row in
+        chunk.slot.chunk.isLive(row) && contains(id: chunk.slot.chunk.ids[row])
+      }
+      if !taken.isEmpty { chunk = chunk.without(taken) }
+      free.chunks.append(chunk)
+    }
+    free.rows = removed.rows.filter { row in
+      guard let slot = slot(of: row) else { return false }
+      return !contains(id: slots[slot].chunk.ids[Int(row - slots[slot].base)])
+    }
+    let rows = Set(free.rows)
+    free.selected = removed.selected.filter(rows.contains)
+    return restoreRows(free)
+  }
+
+  /// Makes the ids of restored chunks exceptions where others have come between.
+  ///
+  /// - Parameter restored: the bases of the chunks.
+  mutating func dropOrder(of restored: Set<UInt32>) {
+    var kept: [OrderedIDs] = []
+    var next = orderedIDs.filter { !restored.contains($0.base) }[...]
+    for ids in orderedIDs {
+      if next.first?.base == ids.base { next.removeFirst() }
+      let fits = kept.last.map { $0.last < ids.first } ?? true && next.first.map { ids.last < $0.first } ?? true
+      if !restored.contains(ids.base) || fits {
+        kept.append(ids)
+      } else {
+        withChunk(of: ids.base) { chunk, _ in chunk.isOrdered = false }
+      }
+    }
+    orderedIDs = kept
+  }
+
+  /// Puts a store's features in the place of those with rows before `end`; later ones are of live edits, and stay.
+  ///
+  /// - Returns: The step that reverts this.
+  mutating func exchange(_ store: FeatureStore, until end: UInt32) -> StoreUndoRecord.Step {
+    let before = self
+    let removed = removeRows(rowsAscending { _ in }.filter { $0 < end })
+    let ids = Dictionary(store.orderedIDs.map { ($0.base, $0) }) { $1 }
+    var old = RemovedRows()
+    old.chunks = store.slots.map { RemovedRows.Chunk(slot: $0, ids: ids[$0.base]) }
+    let restored = restoreFreeRows(old)
+    if store.hasZIndexes { hasZIndexes = true }
+    keepSelection(of: before)
+    return .several([.removed(removed), .added(restored.runs)])
+  }
+}
+
+extension RemovedRows.Chunk {
+  /// The chunk without some rows, for good.
+  fileprivate func without(_ rows: [Int]) -> RemovedRows.Chunk {
+    var slot = slot
+    let chunk = slot.owned()
+    for row in rows {
+      chunk.remove(row)
+      chunk.discard(1)
+    }
+    return RemovedRows.Chunk(slot: slot, ids: ids)
+  }
+}
+
+/// Cells that live edits have written.
+public struct WrittenCells: Sendable {
+  private var geometries: Set<UInt32> = []
+  /// Keys of cells.
+  private var cells: Set<UInt64> = []
+
+  public init() {}
+
+  /// Adds what an edit has written.
+  public mutating func add(_ undoRecord: StoreUndoRecord) {
+    guard case .changed(let values) = undoRecord.step else { return }
+    geometries.formUnion(values.geometryRows)
+    for cell in values.cells where cell.member != .isSelected { cells.insert(cell.key) }
+  }
+
+  public mutating func add(_ other: WrittenCells) {
+    geometries.formUnion(other.geometries)
+    cells.formUnion(other.cells)
+  }
+
+  func contains(geometryOf row: UInt32) -> Bool { geometries.contains(row) }
+  func contains(_ cell: OldValues.Cell) -> Bool { cells.contains(cell.key) }
+}
+
+extension StoreUndoRecord {
+  /// The record that leaves some cells alone.
+  public func without(_ cells: WrittenCells) -> StoreUndoRecord {
+    guard case .changed(let values) = step else { return self }
+    return StoreUndoRecord(to: mark, .changed(values.without(cells)))
+  }
+}
