@@ -23,8 +23,8 @@ let nio: [Target.Dependency] = [
 // Readers of untrusted bytes with checks of what they accept: tests of their seeds, or under GEOMODEL_FUZZ, which `make fuzz`
 // sets, a program around libFuzzer.
 let fuzzed: [Target.Dependency] = [
-  "Documents", "Handlers", "GeoModel", "Query", "Projection", "Readers", "Reading", "Geometry", "JSONRPC", "JSON",
-  "Platform",
+  "Documents", "Handlers", "GeoModel", "Query", "Projection", "Readers", "Reading", "GeoJSON", "Geometry", "JSONRPC",
+  "JSON", "Platform",
 ]
 let fuzz: Target =
   Context.environment["GEOMODEL_FUZZ"] == nil
@@ -79,7 +79,8 @@ let package = Package(
 
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
-    library("Reader", ["Reading", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
+    library("GeoJSON", ["Geometry", "Platform"]),
+    library("Reader", ["Reading", "GeoJSON", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
     library("Readers", ["Reading", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files"]),
 
@@ -154,8 +155,8 @@ let package = Package(
     tests(
       "NativeTests",
       [
-        "Projection", "GeometryEngine", "Readers", "Reading", "Elevation", "CReader", "Geometry", "Files",
-        "TestSupport",
+        "Projection", "GeometryEngine", "Readers", "Reading", "GeoJSON", "Elevation", "CReader", "Geometry", "JSON",
+        "Files", "TestSupport",
       ]),
     tests("ServerTests", ["JSON", "TestSupport"]),
     tests(

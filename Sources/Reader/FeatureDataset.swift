@@ -2,6 +2,7 @@
 
 import CGDAL
 import CReader
+import Geometry
 import Platform
 import Reading
 
@@ -116,8 +117,10 @@ extension FeatureDriver {
   /// The share of the work that is reading bytes, from which progress is computed; the rest is features.
   func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
     switch (self, purpose) {
-    case (.geoJSON, .features), (.kml, .features), (.csv, .features): 0.5
-    case (.geoJSON, .description), (.kml, .description), (.csv, .description), (.gpx, .description): 1
+    case (.geoJSON, .features), (.geoJSONSeq, .features), (.kml, .features), (.csv, .features): 0.5
+    case (.geoJSON, .description), (.geoJSONSeq, .description), (.kml, .description), (.csv, .description),
+      (.gpx, .description):
+      1
     case (.geoPackage, _), (.shapefile, _), (.flatGeobuf, _), (.gpx, .features): 0
     }
   }
@@ -163,4 +166,21 @@ func withStrings<T>(
   }
   defer { for text in texts { text.deallocate() } }
   return (texts.map { UnsafePointer($0) } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+}
+
+extension FeatureDataset {
+  /// The spatial reference of the first layer of a GeoJSON document; nil if GDAL finds fault with it.
+  static func reference(ofText text: String) throws(ReadError) -> SpatialReference? {
+    let gdal: GDAL
+    switch GDALLibrary.shared {
+    case .success(let library): gdal = library.functions
+    case .failure(let error): throw .unavailable(reason: error.reason)
+    }
+    let call = GDALCall()
+    defer { call.end() }
+    guard let handle = open(text, .geoJSON, OpenOptions(), gdal) else { return nil }
+    defer { _ = gdal.pointee.GDALClose(handle) }
+    guard call.complaint == nil, let layer = gdal.pointee.GDALDatasetGetLayer(handle, 0) else { return nil }
+    return spatialReference(layer, gdal)
+  }
 }

@@ -45,7 +45,7 @@ extension FeatureDataset {
     let description = LayerDescription(
       name: name, geometryType: points == nil ? geometryType(handle) : "Point", fields: fields,
       featureCount: count < 0 ? nil : Int(count), extent: count == 0 ? nil : extent(handle),
-      spatialReference: spatialReference(handle), fidColumn: fidColumn(handle))
+      spatialReference: Self.spatialReference(handle, gdal), fidColumn: fidColumn(handle))
     return FeatureLayer(handle: handle, description: description, columns: columns, points: points)
   }
 
@@ -96,7 +96,7 @@ extension FeatureDataset {
     return String(cString: name)
   }
 
-  private func spatialReference(_ layer: OGRLayerH) -> SpatialReference? {
+  static func spatialReference(_ layer: OGRLayerH, _ gdal: GDAL) -> SpatialReference? {
     guard let text = cgdal_reference_text(gdal.pointee.OGR_L_GetSpatialRef(layer)) else { return nil }
     defer { gdal.pointee.VSIFree(text) }
     return SpatialReference(String(cString: text))

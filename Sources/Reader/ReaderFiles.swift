@@ -44,6 +44,15 @@ final class ReaderFiles: @unchecked Sendable {
   /// Bytes of the main file; 0 for a database that SQLite opens, and for data in the network.
   var mainSize: Int { descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
 
+  /// The main file; nil for a database that SQLite opens, and for data in the network.
+  var mainDescriptor: CInt? { descriptors[main] }
+
+  /// The main file's name without its extension.
+  var mainStem: String {
+    let leaf = main.string.split(separator: "\\", omittingEmptySubsequences: false).last ?? ""
+    return leaf.lastIndex(of: ".").map { String(leaf[..<$0]) } ?? String(leaf)
+  }
+
   /// The name that GDAL opens.
   var gdalName: String { foreignName ?? "\(Self.prefix)\(folder)/\(main.string)" }
 

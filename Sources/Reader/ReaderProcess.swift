@@ -145,6 +145,18 @@ private final class ReaderServer {
   private func opened(_ driver: String) { try? send(.opened(driver)) }
 
   private func describe() throws {
+    let text = TextFile(job, files)
+    if let text {
+      opened(FeatureDriver.geoJSON.rawValue)
+      if let layer = text.layer(share: 1), let description = try text.description(layer) {
+        files.reached(1)
+        return try send(.source(SourceDescription(driver: layer.driver, name: "", layers: [description])))
+      }
+    }
+    do { try describeByGDAL() } catch let error as ReadError { throw text?.located(error) ?? error }
+  }
+
+  private func describeByGDAL() throws {
     let description = try FeatureDataset.with(job, files, for: .description, opened: opened) {
       dataset throws(ReadError) in
       var layers: [LayerDescription] = []
@@ -155,25 +167,51 @@ private final class ReaderServer {
   }
 
   private func readFeatures(of name: String?) throws {
-    try FeatureDataset.with(job, files, for: .features, opened: opened) { dataset throws(ReadError) in
-      let layer = try dataset.layer(named: name)
-      try orEnd { () throws(ChannelError) in try send(.layer(layer.description)) }
-      try dataset.readFeatures(of: layer) { block throws(ReadError) in
-        guard let file = block.finish() else {
-          throw .readFailed(
-            driver: dataset.driver.rawValue, path: "", layer: layer.description.name,
-            reason: "shared memory: \(errorText())")
-        }
-        defer { close(file) }
-        try orEnd { () throws(ChannelError) in
-          try send(.block, files: [file])
-          unread += 1
-          while unread > 3 { try awaitTaken() }
+    let text = TextFile(job, files)
+    if let text, try readText(text, name) { return try awaitAllTaken() }
+    do throws(ReadError) {
+      try FeatureDataset.with(job, files, for: .features, opened: opened) { dataset throws(ReadError) in
+        let layer = try dataset.layer(named: name)
+        try orEnd { () throws(ChannelError) in try send(.layer(layer.description)) }
+        try dataset.readFeatures(of: layer) { block throws(ReadError) in
+          try send(&block, dataset.driver, layer.description)
         }
       }
+    } catch {
+      throw text?.located(error) ?? error
     }
-    while unread > 0 { try awaitTaken() }
+    try awaitAllTaken()
   }
+
+  /// - Returns: false, with nothing sent, where the file is left to GDAL.
+  private func readText(_ text: TextFile, _ name: String?) throws(ReadError) -> Bool {
+    opened(FeatureDriver.geoJSON.rawValue)
+    let start = text.isKnown ? 0 : 0.5
+    guard let layer = text.layer(share: start), let description = try text.description(layer) else { return false }
+    if let name, name != description.name { throw .noSuchLayer(name, available: [description.name]) }
+    try orEnd { () throws(ChannelError) in try send(.layer(description)) }
+    try text.readFeatures(of: layer, from: start) { block throws(ReadError) in
+      try send(&block, layer.driver, description)
+    }
+    return true
+  }
+
+  private func send(
+    _ block: inout FeatureBlockBuilder, _ driver: FeatureDriver, _ layer: LayerDescription
+  ) throws(ReadError) {
+    guard let file = block.finish() else {
+      throw .readFailed(
+        driver: driver.rawValue, path: "", layer: layer.name, reason: "shared memory: \(errorText())")
+    }
+    defer { close(file) }
+    try orEnd { () throws(ChannelError) in
+      try send(.block, files: [file])
+      unread += 1
+      while unread > 3 { try awaitTaken() }
+    }
+  }
+
+  private func awaitAllTaken() throws(ChannelError) { while unread > 0 { try awaitTaken() } }
 
   /// Without a server there is nobody to fail to.
   private func orEnd(_ body: () throws(ChannelError) -> Void) throws(ReadError) {

@@ -55,6 +55,13 @@ public struct BlockColumnBuilder {
     offsets.append(UInt32(truncatingIfNeeded: bytes.count))
   }
 
+  /// Bytes that are known to be UTF-8.
+  public mutating func append(valid text: UnsafeRawBufferPointer) {
+    nulls.append(0)
+    bytes.append(contentsOf: text)
+    offsets.append(UInt32(truncatingIfNeeded: bytes.count))
+  }
+
   public mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }

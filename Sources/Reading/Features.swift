@@ -5,6 +5,8 @@ import Geometry
 /// A readable format, by the name of its GDAL driver.
 public enum FeatureDriver: String, Hashable, Sendable, CaseIterable {
   case geoJSON = "GeoJSON"
+  /// Features one after the other: RFC 8142, or one a line.
+  case geoJSONSeq = "GeoJSONSeq"
   case geoPackage = "GPKG"
   case shapefile = "ESRI Shapefile"
   case csv = "CSV"

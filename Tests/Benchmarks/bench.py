@@ -104,6 +104,8 @@ MEASURES = [
     Measure("document-open", "document", "s", "open_seconds", floor_key="parse_seconds"),
     Measure("file", "file", "s", "features_seconds", most=1.5),
     Measure("file-open", "file", "ms", "open_milliseconds"),
+    Measure("geojson", "geojson", "s", "features_seconds", most=0.2),
+    Measure("geojson-open", "geojson", "ms", "open_milliseconds"),
     Measure("frame-points-in", "frames", "s", "points_in_seconds", limit=3),
     Measure("frame-points-out", "frames", "s", "points_out_seconds", limit=3),
     Measure("frame-polygons-in", "frames", "s", "polygons_in_seconds", limit=1),
@@ -250,11 +252,11 @@ class Bench:
             opened = call("document/open", path=str(path))
         return f"save_seconds {save}\nopen_seconds {opened}\ndocument_seconds {save + opened}"
 
-    def file(self, side: str) -> str:
-        """A GeoPackage of a million points with three fields: opened, then loaded into a layer."""
-        path = BUILD / "points.gpkg"
+    def file(self, side: str, ending: str = "gpkg") -> str:
+        """A file of a million points with three fields: opened, then loaded into a layer."""
+        path = BUILD / f"points.{ending}"
         count = 100_000 if self.options.quick else 1_000_000
-        mark = path.with_suffix(".count")
+        mark = path.with_suffix(f".{ending}.count")
         if not path.exists() or not mark.exists() or mark.read_text() != str(count):
             output_of([str(BUILD / "features"), "make", str(path), str(count)])
             mark.write_text(str(count))
@@ -356,8 +358,9 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "file": self.file, "frames": self.frames, "observe": self.observe, "transaction": self.transaction,
-            "latency-unpinned": self.unpinned, "long-delta": lambda side: self.subscribed("long-delta", side)}
+            "file": self.file, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
+            "observe": self.observe, "transaction": self.transaction, "latency-unpinned": self.unpinned,
+            "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():

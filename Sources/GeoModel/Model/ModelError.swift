@@ -45,7 +45,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case tooManyTicks
   /// One of several parameters is required.
   case oneOf([String])
-  case unknownField(String, available: [String], path: String = "/properties")
+  case unknownField(String, available: [String], path: String)
   /// The field has an unsuitable type, or unsuitable values.
   case wrongFieldType(String, found: FieldType, expected: String, path: String)
   case items([ItemError], count: Int)

@@ -17,13 +17,19 @@ extension View {
   /// departs from the line by at most an eighth of their second difference, by which the box is widened. Latitude and
   /// longitude have no extremes inside an area but the poles, so its edges tell them.
   ///
-  /// - Throws: if a position on an edge of the screen has no coordinates in `target`.
+  /// Where a position on an edge of the screen has no coordinates in `target`, as beyond the edge of a map of the whole
+  /// world, the area is the world.
+  ///
   /// - Complexity: some hundred transformations.
   public func visibleArea(
     in target: SpatialReference, _ transformer: any CoordinateTransformer
   ) throws(TransformError) -> VisibleArea {
     let world = Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
-    var outline = try ScreenOutline(self, in: target, transformer)
+    var outline: ScreenOutline
+    do throws(TransformError) { outline = try ScreenOutline(self, in: target, transformer) } catch {
+      guard case .outsideDomain = error else { throw error }
+      return VisibleArea(rings: [world.ring], box: world)
+    }
     let (hasSouth, hasNorth) = (shows(pole: -90, of: target, transformer), shows(pole: 90, of: target, transformer))
     if hasSouth && hasNorth { return VisibleArea(rings: [world.ring], box: world) }
     var box = outline.bounds

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"8848e48538163c93"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3b91803cbecdc0a3"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2834,7 +2834,7 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 "notAFile":{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile","path":"/data","expected":"a file"},\#
 "x-since":"0.1.0"},\#
-"unknownFormat":{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat","path":"/params/driver","expected":"`GeoJSON`, `GPKG`, `ESRI Shapefile`, `CSV`, `GPX`, `KML`, `FlatGeobuf`"},\#
+"unknownFormat":{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat","path":"/params/driver","expected":"`GeoJSON`, `GeoJSONSeq`, `GPKG`, `ESRI Shapefile`, `CSV`, `GPX`, `KML`, `FlatGeobuf`"},\#
 "x-since":"0.1.0"},\#
 "openFailed":{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed","path":"/data/cut.geojson","driver":"GeoJSON","reason":"At line 1, character 61: Unterminated string"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"driver":{"type":"string","description":"The driver."},\#

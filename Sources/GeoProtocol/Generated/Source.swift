@@ -6,8 +6,8 @@ import JSON
 /// Data that layers are made of: a file that GDAL/OGR reads, or features in a request: GeoJSON, or columns.
 ///
 /// Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-/// `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile, CSV, GPX,
-/// KML, FlatGeobuf.
+/// `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, sequences of GeoJSON features (RFC
+/// 8142, or one a line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
 public enum SourceProtocol {
   /// A field of a layer.
   public struct Field: JSONDecodable, JSONEncodable, Sendable {

@@ -20,9 +20,10 @@ package enum FeatureService: FeatureHandlers {
     selection.measures = params.returnM
     selection.nulls = features.layer != nil
     if let names = params.properties {
-      selection.columns = try names.map { name in
+      selection.columns = try names.enumerated().map { index, name in
         guard let column = schema.column(named: name) else {
-          throw ModelError.unknownField(name, available: features.store.fields.map(\.name.string))
+          throw ModelError.unknownField(
+            name, available: features.store.fields.map(\.name.string), path: "/properties/\(index)")
         }
         return column
       }

@@ -1,5 +1,5 @@
 // Reads all features of a file by OGR, one after the other: geometry, and every field as what it is. `make FILE N` writes a
-// GeoPackage of N points with three fields first; `read FILE` prints the seconds from opening it to its last feature.
+// file of N points with three fields first: GeoJSON by its ending, else a GeoPackage; `read FILE` prints the seconds from opening it to its last feature.
 
 #if __has_include(<gdal/gdal.h>)
 #include <gdal/gdal.h>
@@ -28,8 +28,9 @@ static int fail(const char *what) {
 
 static int make(const char *path, long count) {
   static const char *const kinds[] = {"building", "junction", "landmark", "monument", "hospital", "airfield", "woodland", "vineyard"};
-  GDALDriverH driver = GDALGetDriverByName("GPKG");
-  if (!driver) return fail("no driver GPKG");
+  const char *ending = strrchr(path, '.');
+  GDALDriverH driver = GDALGetDriverByName(ending && !strcmp(ending, ".geojson") ? "GeoJSON" : "GPKG");
+  if (!driver) return fail("no driver");
   remove(path);
   GDALDatasetH dataset = GDALCreate(driver, path, 0, 0, 0, GDT_Unknown, NULL);
   OGRSpatialReferenceH reference = OSRNewSpatialReference(NULL);

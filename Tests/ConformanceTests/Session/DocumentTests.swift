@@ -251,6 +251,10 @@ func savedState(_ tree: Value?, keeping sources: Set<String>) -> Value {
   members["layers"] = members["layers"]?.mapped { layer in
     var layer = layer
     for name in ["loadStatus", "featureCount", "extent", "selectedCount"] { layer[name] = nil }
+    // A closed source has the id NAME-2 in a document in which a later one is NAME.
+    if let id = layer["source"]?.string, let number = id.firstRange(of: /-[0-9]+$/) {
+      layer["source"] = .string(String(id[..<number.lowerBound]))
+    }
     return layer
   }
   for name in ["maps", "scenes"] {

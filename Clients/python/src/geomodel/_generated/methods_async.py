@@ -4327,8 +4327,8 @@ class SourceMethods(AsyncCaller):
     columns.
 
     Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-    `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, GeoPackage, ESRI Shapefile,
-    CSV, GPX, KML, FlatGeobuf.
+    `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, sequences of GeoJSON features
+    (RFC 8142, or one a line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
     """
 
     async def open(

@@ -1,0 +1,152 @@
+// GeoJSON read without GDAL: what most files are. What is odd in any way is left to GDAL, before anything was sent.
+
+import CGDAL
+import Files
+import GeoJSON
+import Geometry
+import Platform
+import Reading
+import Synchronization
+
+/// A file that may be GeoJSON, as a collection or as a sequence of features.
+struct TextFile {
+  private let descriptor: CInt
+  private let identity: FileIdentity
+  private let files: ReaderFiles
+  private let options: OpenOptions
+
+  /// What the last file was found to be: a source is opened, then its layers are loaded.
+  private static let known = Mutex<Known?>(nil)
+
+  private struct Known: Sendable {
+    let identity: FileIdentity
+    let options: OpenOptions
+    /// Nil if it is left to GDAL.
+    let layer: TextLayer?
+  }
+
+  /// Nil if it does not begin like one.
+  init?(_ job: ReadJob, _ files: ReaderFiles) {
+    // An encoding is refused by what opens files for GDAL.
+    guard job.address == nil, job.database == nil, job.options.encoding == nil,
+      [nil, .geoJSON, .geoJSONSeq].contains(job.options.driver),
+      let descriptor = files.mainDescriptor, let identity = files.identity(descriptor)
+    else { return nil }
+    var head = [UInt8](repeating: 0, count: 64)
+    let count = pread(descriptor, &head, head.count, 0)
+    var begin = head.prefix(max(count, 0))
+    if begin.starts(with: [0xEF, 0xBB, 0xBF]) { begin = begin.dropFirst(3) }
+    let first = begin.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    guard first == UInt8(ascii: "{") || first == 0x1E else { return nil }
+    self.descriptor = descriptor
+    self.identity = identity
+    self.files = files
+    options = job.options
+  }
+
+  /// The file's bytes in their order; reports progress.
+  private func source(from start: Double, to end: Double) -> (UnsafeMutableRawBufferPointer) -> Int {
+    let (descriptor, files) = (descriptor, files)
+    let size = Double(max(1, identity.size))
+    var offset = 0
+    return { target in
+      while true {
+        let got = pread(descriptor, target.baseAddress, target.count, off_t(offset))
+        if got < 0, errno == EINTR { continue }
+        offset += max(0, got)
+        files.reached(min(start + (end - start) * Double(offset) / size, 0.99))
+        return got
+      }
+    }
+  }
+
+  /// What the file holds; nil if it is left to GDAL.
+  ///
+  /// - Parameter share: of the work, for progress; all of it is done at once where the answer is known.
+  func layer(share: Double) -> TextLayer? {
+    let known = Self.known.withLock { $0 }
+    if let known, known.identity == identity, known.options == options { return known.layer }
+    var reader = FeatureReader(allowsSequence: options.driver != .geoJSON, source(from: 0, to: share))
+    var layer: TextLayer?
+    do throws(TextStop) { layer = try reader.scan() } catch {}
+    if layer?.form == .collection, options.driver == .geoJSONSeq { layer = nil }
+    Self.known.withLock { [layer] in $0 = Known(identity: identity, options: options, layer: layer) }
+    return layer
+  }
+
+  /// Whether ``layer(share:)`` takes no time.
+  var isKnown: Bool { Self.known.withLock { $0.map { $0.identity == identity && $0.options == options } ?? false } }
+
+  /// Calls `send` with blocks of the features, in the file's order.
+  ///
+  /// - Parameter start: the share of the work that has been done.
+  func readFeatures(
+    of layer: TextLayer, from start: Double, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
+  ) throws(ReadError) {
+    var reader = FeatureReader(layer, source(from: start, to: 1))
+    var rows = TextRows(layer)
+    while try isNext(&reader, rows.count) {
+      rows.append(reader.feature)
+      if rows.block.isFull { try send(&rows.block) }
+    }
+    guard rows.count == layer.featureCount else { throw changed(rows.count) }
+    if rows.block.count > 0 { try send(&rows.block) }
+    files.reached(1)
+  }
+
+  private func isNext(_ reader: inout FeatureReader, _ count: Int) throws(ReadError) -> Bool {
+    do throws(TextStop) { return try reader.next() } catch { throw changed(count) }
+  }
+
+  private func changed(_ count: Int) -> ReadError {
+    .readFailed(
+      driver: FeatureDriver.geoJSON.rawValue, path: "", layer: nil,
+      reason: "the file is another one than before, from feature \(count + 1)")
+  }
+
+  /// An error of GDAL's; with the place of the fault, where the text is no JSON.
+  func located(_ error: ReadError) -> ReadError {
+    let isSequence = options.driver != .geoJSON
+    switch error {
+    case .openFailed(let driver, let path, _):
+      var check = TextCheck(isSequence: isSequence, source(from: 0, to: 0))
+      guard let fault = check.firstFault() else { return error }
+      return .openFailed(driver: driver, path: path, reason: fault.description)
+    case .readFailed(let driver, let path, let layer, _):
+      var check = TextCheck(isSequence: isSequence, source(from: 0, to: 0))
+      guard let fault = check.firstFault() else { return error }
+      return .readFailed(driver: driver, path: path, layer: layer, reason: fault.description)
+    default: return error
+    }
+  }
+}
+
+extension TextFile {
+  /// What a client is told of a layer; nil if it is left to GDAL.
+  func description(_ layer: TextLayer) throws(ReadError) -> LayerDescription? {
+    let reference: SpatialReference
+    if layer.hasZ || layer.reference != nil {
+      guard let found = try Self.reference(layer.reference, hasZ: layer.hasZ) else { return nil }
+      reference = found
+    } else {
+      reference = .wgs84
+    }
+    var idColumn: String?
+    if case .property = layer.ids { idColumn = "id" }
+    return LayerDescription(
+      name: layer.name ?? files.mainStem, geometryType: layer.geometryType, fields: layer.columns.map(\.field),
+      featureCount: layer.featureCount, extent: nil, spatialReference: reference, fidColumn: idColumn)
+  }
+
+  /// What GDAL takes the member `crs` for, in a document without more.
+  private static func reference(_ member: String?, hasZ: Bool) throws(ReadError) -> SpatialReference? {
+    let point =
+      #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[0,0\#(hasZ ? ",0" : "")]}}"#
+    let crs = member.map { #""crs":\#($0),"# } ?? ""
+    return try FeatureDataset.reference(ofText: #"{"type":"FeatureCollection",\#(crs)"features":[\#(point)]}"#)
+  }
+}
+
+extension TextLayer {
+  var driver: FeatureDriver { form == .sequence ? .geoJSONSeq : .geoJSON }
+}
