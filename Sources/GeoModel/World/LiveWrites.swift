@@ -51,7 +51,11 @@ extension World {
   }
 
   /// The undo records as steps keep them: with the names of what they change, so that undo leaves live writes of the rest alone.
-  func settled(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] { undoRecords.map { $0.settled(in: self) } }
+  /// Records of an object that was removed or replaced meanwhile keep all of its earlier state.
+  func settled(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
+    let structural = Self.structural(undoRecords)
+    return undoRecords.map { $0.kind == .members && structural.contains($0.object) ? $0 : $0.settled(in: self) }
+  }
 }
 
 extension Entity {

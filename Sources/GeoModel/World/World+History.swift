@@ -11,8 +11,7 @@ extension World {
     let before = history.state
     var journal = self.journal.takeStepRecords()
     if recorded.contains(where: { $0.closesView }) {
-      let unrestorable = discardUnrestorable(journal)
-      journal.removeAll { unrestorable.contains($0.object) }
+      journal = discardUnrestorable(journal)
     }
     if isLive {
       recordLive(journal)
@@ -155,20 +154,28 @@ extension World {
   /// The records that undo needs for a command: of several mementos of one object, the first.
   func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     var seen: Set<ObjectReference> = []
+    let structural = Self.structural(journal)
     return journal.filter { undoRecord in
       switch undoRecord.kind {
       case .members: if !seen.insert(undoRecord.object).inserted { return false }
       case .insertion, .removal: seen.remove(undoRecord.object)
       case .contents, .revision: break
       }
-      return undoRecord.isUndoable(in: self)
+      // An object that was removed cannot be compared with a later one of the same id.
+      let isOther = undoRecord.kind == .members && structural.contains(undoRecord.object)
+      return isOther ? undoRecord.object.collection.kind.isUndoable : undoRecord.isUndoable(in: self)
     }
+  }
+
+  /// The objects that records insert or remove. Environment scopes do not count: they come and go with their values.
+  static func structural(_ undoRecords: [any UndoRecord]) -> Set<ObjectReference> {
+    Set(undoRecords.lazy.filter { $0.kind.isStructure && $0.object.collection != .environments }.map(\.object))
   }
 
   /// Drops undo records of what cannot be restored: views that were closed, and all objects that belong to them.
   ///
-  /// - Returns: the objects that belong to closed views.
-  private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> Set<ObjectReference> {
+  /// - Returns: the records without those of these objects up to their removal. Later ones are of new objects with the same ids.
+  private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     var lost = journal.filter { $0.kind == .removal && $0.object.collection == .views }.map(\.object)
     let removed = Dictionary(grouping: journal.filter { $0.requiredParent != nil }, by: \.requiredParent)
     var unrestorable: Set<ObjectReference> = []
@@ -177,8 +184,15 @@ extension World {
       for child in (removed[parent] ?? []).map(\.object) + history.removedChildren(of: parent)
       where unrestorable.insert(child).inserted { lost.append(child) }
     }
-    history.forget(unrestorable.union(views))
-    return unrestorable
+    unrestorable.formUnion(views)
+    history.forget(unrestorable)
+    var removals: [ObjectReference: Int] = [:]
+    for (index, undoRecord) in journal.enumerated() where undoRecord.kind == .removal {
+      removals[undoRecord.object] = index
+    }
+    return journal.enumerated().filter { index, undoRecord in
+      !unrestorable.contains(undoRecord.object) || index > removals[undoRecord.object] ?? -1
+    }.map(\.element)
   }
 
   /// Changes history, so that a failed command restores it, and records the published properties that differ.

@@ -79,4 +79,23 @@ struct LimitTests {
     #expect(refused["kind"] == "invalidParams")
     #expect(refused["path"] == "/params/owner")
   }
+
+  /// Processor time, so that other processes do not count.
+  @Test(.enabled(if: isOptimized)) func `20,000 pending tasks start and end in a fifth of a second`() throws {
+    let server = try server { _ in }
+    let params = #"{"scene":"s","points":[{"type":"Point","coordinates":[-84.25,36.6]}]}"#
+    var fastest = Double.infinity
+    for run in 0..<3 {
+      let ids = (0..<20_000).map { "\"\(run)-\($0)\"" }
+      let starts = ids.map {
+        #"{"jsonrpc":"2.0","id":\#($0),"method":"scene/elevation","params":\#(params)}"# + "\n"
+      }
+      let ends = ids.map { #"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":\#($0)}}"# + "\n" }
+      let text = starts.joined() + ends.joined()
+      fastest = min(fastest, processorTime { server.connection.send(text) })
+      #expect(server.connection.takeOutput().count > 20_000 * 100)
+      server.loop.runOffloaded()
+    }
+    #expect(fastest < 0.2)
+  }
 }

@@ -91,11 +91,42 @@ extension RandomEdits {
       try attempt("edit/redo", [:])
       try resync()
     default:
+      if chance(0.4) { return try replaceInOneStep() }
       let good: Value = ["method": .string("\(noun)/update"), "params": .object(with(["title": .string(name("t"))]))]
       let group: Value = ["method": "layer/addGroup", "params": .object(me)]
       let bad: Value = ["method": "layer/update", "params": ["layer": "nobody"]]
       try attempt("model/apply", ["commands": .array(chance(0.5) ? [good, group] : [group, good, bad])])
     }
+  }
+
+  /// Changes an object, closes it and makes another one with its id, in one transaction.
+  private mutating func replaceInOneStep() throws {
+    let id = Value.string(name("r"))
+    var commands: [Value] = []
+    func add(_ method: String, _ params: Value) { commands.append(["method": .string(method), "params": params]) }
+    if chance(0.5), let map = pick(maps) {
+      let group: Value = ["map": .string(map), "id": id, "name": "a"]
+      if chance(0.5) {
+        try request("layer/addGroup", group)
+      } else {
+        add("layer/addGroup", group)
+      }
+      add("layer/update", ["layer": id, "name": "b"])
+      add("layer/remove", ["layer": id])
+      add("layer/addGroup", ["map": .string(map), "id": id, "name": .string(chance(0.5) ? "a" : "c")])
+    } else if let view = pick(views), let map = pick(maps) {
+      let overlay: Value = ["view": .string(view), "id": id]
+      if chance(0.5) { try request("overlay/create", overlay) } else { add("overlay/create", overlay) }
+      add("view/create", ["id": .string(view), "map": .string(map), "ifExists": "replace"])
+      if chance(0.5) { add("overlay/create", overlay) }
+    }
+    try request("model/apply", ["commands": .array(commands)])
+    try resync()
+  }
+
+  /// Sends a request that may fail.
+  private func request(_ method: String, _ params: Value) throws {
+    _ = try server.response(to: server.request(method, params))
   }
 
   // MARK: Choosing
