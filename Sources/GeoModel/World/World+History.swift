@@ -176,8 +176,10 @@ extension World {
   ///
   /// - Returns: the records without those of these objects up to their removal. Later ones are of new objects with the same ids.
   private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
-    var lost = journal.filter { $0.kind == .removal && $0.object.collection == .views }.map(\.object)
-    let removed = Dictionary(grouping: journal.filter { $0.requiredParent != nil }, by: \.requiredParent)
+    // Undo has taken its records already.
+    let all = self.journal.records
+    var lost = all.filter { $0.kind == .removal && $0.object.collection == .views }.map(\.object)
+    let removed = Dictionary(grouping: all.filter { $0.requiredParent != nil }, by: \.requiredParent)
     var unrestorable: Set<ObjectReference> = []
     let views = Set(lost)
     while let parent = lost.popLast() {
