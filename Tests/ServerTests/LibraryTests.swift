@@ -11,13 +11,16 @@ import Testing
     let root = ProjectRoot.path
     for message in [
       request("1", "source/open", #"{"path":"\#(root)/Tests/Fixtures/naturalearth_110m.gpkg"}"#),
-      request("1", "source/openInline", #"{"data":{"type":"FeatureCollection","features":[]}}"#),
+      // A single feature is left to GDAL.
+      request("1", "source/openInline", #"{"data":{"type":"Feature","geometry":null,"properties":{}}}"#),
       request("1", "scene/create", #"{"elevationSources":["\#(root)/Tests/Fixtures/jacksboro_dem.tif"]}"#),
     ] { try server.refuses(message, for: "GDAL") }
     try server.send(request("2", "map/create", #"{"id":"m1","spatialReference":"EPSG:25832"}"#) + "\n")
     #expect(try server.line().contains(#""result""#))
     try server.send(request("3", "state/get", #"{"path":"/sources"}"#) + "\n")
     #expect(try server.line().hasSuffix(#""values":[{"path":"/sources","value":{}}]}}"#))
+    try server.send(request("4", "source/openInline", #"{"data":{"type":"FeatureCollection","features":[]}}"#) + "\n")
+    #expect(try server.line().contains(#""driver":"inline""#))
   }
 
   @Test func `without PROJ spatial references are refused, and files can be looked at`() throws {

@@ -118,11 +118,11 @@ func zeros(_ count: Int) -> String {
   return #"{"type":"float64","data":"\#(String(repeating: "A", count: count / 3 * 32))"}"#
 }
 
-/// Params of `overlay/updateColumns` that move the graphics 1...count to (x, x).
+/// Params of `overlay/updateColumns` that move the graphics 1...count to longitude x.
 func moved(_ count: Int, to x: Int) -> String {
   let ids = (1...count).map(String.init).joined(separator: ",")
-  let column = "[" + String(repeating: "\(x),", count: count - 1) + "\(x)]"
-  return #"{"overlay":"o1","ids":[\#(ids)],"x":\#(column),"y":\#(column)}"#
+  func column(_ value: Int) -> String { "[" + String(repeating: "\(value),", count: count - 1) + "\(value)]" }
+  return #"{"overlay":"o1","ids":[\#(ids)],"x":\#(column(x)),"y":\#(column(x % 90))}"#
 }
 
 /// A server with an observed overlay of `count` graphics.
