@@ -62,9 +62,13 @@ package enum BindingService: BindingHandlers {
   ///
   /// - Returns: the value at the path afterwards.
   package static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Value? {
-    try PathWriting.write(try Wire.value(value), to: path, in: &world)
+    let given = try Wire.value(value)
+    try PathWriting.write(given, to: path, in: &world)
     try Propagation.propagate(&world)
-    return PathReading.value(at: path, in: world)
+    let result = PathReading.value(at: path, in: world)
+    // A command ignores members that it does not know.
+    if result == nil, !given.isNull, path.names.count > 3 { throw ModelError.flow(.invalidPath(path.description)) }
+    return result
   }
 
   // MARK: Links

@@ -93,11 +93,14 @@ enum PathWriting {
   /// Throws `invalidPath` for a part of a client's own value that is not there: a binding or a link to an item that was removed would
   /// bring it back with what it knows of it.
   static func checkPart(_ path: ModelPath, in world: World) throws {
-    switch try owner(of: path, in: world) {
-    case .viewModel where path.names.count > 3, .environment where path.names.count > 4:
-      if PathReading.value(at: path, in: world) == nil { throw ModelError.flow(.invalidPath(path.description)) }
-    case .viewModel, .environment, .command: break
-    }
+    if isMissing(path, in: world) { throw ModelError.flow(.invalidPath(path.description)) }
+  }
+
+  /// Whether a path leads to a part of a client's own value that is not there.
+  static func isMissing(_ path: ModelPath, in world: World) -> Bool {
+    guard path.names.count > 3, let object = path.object else { return false }
+    let isEnvironment = path.names.count > 4 && (path.names[2] == "values" || path.names[2] == "environment")
+    return (object.collection == .viewModels || isEnvironment) && PathReading.value(at: path, in: world) == nil
   }
 
   /// Sets what stands at a path, by the command that owns it.

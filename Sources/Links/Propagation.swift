@@ -108,12 +108,13 @@ package enum Propagation {
 
   /// Writes the value of one end, through the link's expression, to the other.
   ///
-  /// A part that the value at the source does not have is written as null. Where the target refuses that, or where it is itself such a
-  /// part, nothing is written: the link waits for the part, as one to the scale of a viewpoint does while that is a bounding geometry.
+  /// While a part of a client's own value is not there, at either end, nothing is written: the link waits for it. A part that an object's
+  /// member does not have is null; where the target refuses that, the link waits, too, as one to the scale of a bounding geometry does.
   ///
   /// - Returns: whether the target's owner adjusted the value that was written.
   private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
     let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
+    if PathWriting.isMissing(source, in: world) || PathWriting.isMissing(target, in: world) { return false }
     let given = PathReading.value(at: source, in: world)
     var value = given ?? .null
     if let expression = fromFirst ? link.transform : link.inverse {
@@ -121,8 +122,6 @@ package enum Propagation {
       value = ((try? expression.evaluated { $0 == "value" ? attribute : nil }).map(Wire.value)) ?? .null
     }
     guard value != PathReading.value(at: target, in: world) ?? .null else { return false }
-    let isThere: ()? = try? world.propagating { (world) throws in try PathWriting.checkPart(target, in: world) }
-    if isThere == nil { return false }
     do {
       try world.propagating { (world) throws in try PathWriting.write(value, to: target, in: &world) }
     } catch {

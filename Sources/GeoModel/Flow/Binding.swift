@@ -96,7 +96,9 @@ extension World {
     try checkNesting(inOwner: owner)
     try requireObject(of: first)
     try requireObject(of: second)
-    guard !first.overlaps(second) else { throw .flow(.cycle([first.description, second.description])) }
+    guard !first.overlaps(second), !first.isViewpoint(with: second) else {
+      throw .flow(.cycle([first.description, second.description]))
+    }
     return insert(
       Link(
         id: try claim(id, prefix: "link"), first: first, second: second, isTwoWay: isTwoWay, transform: transform,
@@ -112,5 +114,17 @@ extension World {
   private func requireObject(of path: ModelPath) throws(ModelError) {
     guard let object = path.object else { return }
     guard revision(of: object) != nil else { throw .unknownID(object.collection, object.id) }
+  }
+}
+
+extension ModelPath {
+  /// Whether both are members of one view that say the same: its viewpoint, and a part of it.
+  fileprivate func isViewpoint(with other: ModelPath) -> Bool {
+    guard let object, object == other.object, object.collection == .views, names.count > 2, other.names.count > 2 else {
+      return false
+    }
+    let parts: Set<Text> = ["center", "scale", "rotation"]
+    return names[2] == "viewpoint" && parts.contains(other.names[2])
+      || other.names[2] == "viewpoint" && parts.contains(names[2])
   }
 }

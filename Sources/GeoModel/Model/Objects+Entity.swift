@@ -7,6 +7,9 @@ extension Source: Entity {
   public static let collection = Collection.sources
   public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
   public static let isUndoable = false
+
+  /// Undo leaves sources alone.
+  public func undone(from current: Source) -> Source { current }
 }
 
 extension Map: Entity {

@@ -141,7 +141,8 @@ struct Changed<Element: Entity>: UndoRecord {
     guard let now = world[keyPath: Element.registry][memento.id] else { return false }
     return Element.collection != .environments
       && Element.members.contains {
-        $0.copy == nil && $0.traits.contains(.modifies) && $0.differs?(memento, now) == true
+        ($0.copy == nil || $0.property == .bookmarks) && $0.traits.contains(.modifies)
+          && $0.differs?(memento, now) == true
       }
   }
   func settled(in world: World) -> any UndoRecord {

@@ -52,6 +52,10 @@ extension World {
       switch object.collection {
       case .maps, .scenes: invalid.statuses[object] = origin
       case .layers:
+        // A later layer of the same id may be in another map, or none that is drawn.
+        if case .closed = change.event, let container = derived.counted[LayerID(object.id)]?.container {
+          invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(LayerID(object.id))
+        }
         count(LayerID(object.id), by: origin, &invalid)
         if layers[LayerID(object.id)]?.kind == .group { invalid.statuses[object] = origin }
       case .views:
@@ -106,10 +110,6 @@ extension World {
     }
     derived.counted[id] = new
     if let old { add(old, -1, by: origin, &invalid) }
-    // A later layer of the same id may be in another map.
-    if let old, let new, old.container != new.container {
-      invalid.trees[old.container, default: Invalid.Trees(origin: origin)].removed.append(id)
-    }
     if let new { add(new, 1, by: origin, &invalid) }
     if layer == nil { derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil }
     guard let container = (new ?? old)?.container else { return }
@@ -197,15 +197,12 @@ extension World {
   private mutating func recordStates(of trees: Invalid.Trees, in view: View) {
     // A view that is new or has another scale is computed as a whole elsewhere.
     guard var known = derived.views[view.id], known.scale == view.camera.scale else { return }
-    var hasChanged = false
-    for id in trees.removed where known.states.removeValue(forKey: id) != nil { hasChanged = true }
+    let before = known.states
+    for id in trees.removed { known.states[id] = nil }
     var now: [(layer: LayerID, state: LayerViewState)] = []
     for top in trees.tops { add(top, at: known.scale, to: &now) }
-    for (layer, state) in now where known.states[layer] != state {
-      known.states[layer] = state
-      hasChanged = true
-    }
-    guard hasChanged else { return }
+    for (layer, state) in now where known.states[layer] != state { known.states[layer] = state }
+    guard known.states != before else { return }
     derived.views[view.id] = known
     record(.changed(view.reference, .layerViewStates), by: trees.origin)
   }

@@ -162,7 +162,9 @@ extension World {
       case .contents, .revision: break
       }
       // An object that was removed cannot be compared with a later one of the same id.
-      let isOther = undoRecord.kind == .members && structural.contains(undoRecord.object)
+      let isCompared =
+        undoRecord.kind == .members || undoRecord.kind == .contents && undoRecord.object.collection == .viewModels
+      let isOther = isCompared && structural.contains(undoRecord.object)
       return isOther ? undoRecord.object.collection.kind.isUndoable : undoRecord.isUndoable(in: self)
     }
   }

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3b91803cbecdc0a3"
+  public static let hash = "6a113b5a01abc3fe"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -374,8 +374,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/addColumns", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .invalidItems, .columnLengths, .unknownSpatialReference, .libraryMissing,
-      .contentModified]
+      errors: [.unknownId, .invalidItems, .columnLengths, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "overlay/updateGraphics", domain: "overlay", shape: .command, since: "0.1.0",
@@ -494,8 +494,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "state/set", domain: "state", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .duplicateItem,
-      .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
+      errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .notAllowed,
+      .duplicateItem, .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
       .unknownSpatialReference, .libraryMissing, .idExists, .cameraNeedsScene, .unknownField, .expressionSyntax,
       .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops,
       .invalidTemplate, .wrongKind, .invalidTime, .contentModified]

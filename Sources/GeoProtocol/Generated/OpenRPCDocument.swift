@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3b91803cbecdc0a3"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"6a113b5a01abc3fe"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -929,6 +929,7 @@ public enum OpenRPCDocument {
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"x","value":[2.35,13.4]},\#
 {"name":"y","value":[48.86,52.52]},\#
@@ -1170,7 +1171,7 @@ public enum OpenRPCDocument {
 {"name":"driver","description":"Only this driver, by GDAL's short name.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"xField","description":"CSV: the column of eastings or longitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"yField","description":"CSV: the column of northings or latitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
-{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.","required":false,"schema":{"type":"string","maxLength":40}},\#
+{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.","required":false,"schema":{"type":"string","minLength":1,"maxLength":40}},\#
 {"name":"spatialReference","description":"The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is ignored as the file states another.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"override","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
@@ -1266,6 +1267,7 @@ public enum OpenRPCDocument {
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
+{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
@@ -1647,7 +1649,7 @@ public enum OpenRPCDocument {
 "Meta":{"title":"Meta","description":"Control fields that the params of any request may carry as `meta`.","type":"object","properties":{"origin":{"type":"string","maxLength":128,"description":"Identifies the author; all changes of the request carry it, so that the author can recognize them."},\#
 "ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
-"undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands.","default":true},\#
+"undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands. Undo takes back what a step changed, and no live write besides: member by member of objects and graphics; a property of a view model is one value.","default":true},\#
 "progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is understood as well."},\#
 "task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#

@@ -97,7 +97,8 @@ public enum SessionProtocol {
     public var step: String?
     /// False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing
     /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands
-    /// only; a transaction's counts for all its commands.
+    /// only; a transaction's counts for all its commands. Undo takes back what a step changed, and no live write
+    /// besides: member by member of objects and graphics; a property of a view model is one value.
     public var undo: Bool
     /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
     /// understood as well.

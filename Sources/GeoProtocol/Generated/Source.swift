@@ -219,7 +219,7 @@ public enum SourceProtocol {
           : nil
         let encoding = json["encoding"]
         self.encoding = try encoding.isPresent
-          ? encoding.string("string of at most 40 characters") { (0...40).contains($0.unicodeScalars.count) }
+          ? encoding.string("string of 1 to 40 characters") { (1...40).contains($0.unicodeScalars.count) }
           : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent

@@ -275,7 +275,7 @@ extension Failure {
     switch error {
     case .idOutOfRange(let id):
       self.init(.invalidParams, "\(id) is not an id", path: "/id", expected: "integer in 0...99999999999999")
-    case .idExists(let id): self.init(.idExists, "there is a graphic \(id)", path: "/id")
+    case .idExists(let id): self.init(.idExists, "the id \(id) is in use", path: "/id")
     case .idRepeated(let id): self.init(.idExists, "\(id) occurs twice in the request", path: "/id")
     case .noSuchID(let id): self.init(.unknownId, "there is no graphic \(id)", path: "/id")
     case .noIDsLeft: self.init(.invalidParams, "no ids are left")

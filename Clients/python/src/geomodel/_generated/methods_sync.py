@@ -3423,6 +3423,7 @@ class OverlayMethods(SyncCaller):
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -4319,7 +4320,7 @@ class SourceMethods(SyncCaller):
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
             encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
                 `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which
-                nothing says more, are read as windows-1252. (at most 40 characters)
+                nothing says more, are read as windows-1252. (1 to 40 characters)
             spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
                 shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
                 others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
@@ -4669,6 +4670,7 @@ class StateMethods(SyncCaller):
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
+            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that

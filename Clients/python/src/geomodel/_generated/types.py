@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3b91803cbecdc0a3"
+PROTOCOL_HASH = "6a113b5a01abc3fe"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -102,7 +102,9 @@ class Meta(TypedDict):
     undo: NotRequired[bool]
     """False for a live write: it leaves no step of history. Allowed for what sets values, and for adding,
     changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`.
-    Used by commands only; a transaction's counts for all its commands. (default True)
+    Used by commands only; a transaction's counts for all its commands. Undo takes back what a step
+    changed, and no live write besides: member by member of objects and graphics; a property of a view
+    model is one value. (default True)
     """
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
