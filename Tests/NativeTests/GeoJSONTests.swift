@@ -8,8 +8,13 @@ import Readers
 import Reading
 import Testing
 
+/// The reader has the rules of GDAL 3.6. Later versions infer other types of fields, so that they are no judges.
+private let hasJudge = ["x86_64", "aarch64"].contains {
+  FileManager.default.fileExists(atPath: "/usr/lib/\($0)-linux-gnu/libgdal.so.32")
+}
+
 @Suite struct `GeoJSON without GDAL` {
-  @Test(arguments: Files.taken)
+  @Test(.enabled(if: hasJudge), arguments: Files.taken)
   func `a collection has the layer and the features that GDAL finds`(members: String) throws {
     let text = "{\(members)}"
     #expect(throws: Never.self) { try scanned(text) }
@@ -27,7 +32,7 @@ import Testing
     #expect(throws: TextStop.self) { try scanned(left(members)) }
   }
 
-  @Test(arguments: UInt64(0)..<40)
+  @Test(.enabled(if: hasJudge), arguments: UInt64(0)..<40)
   func `random collections equal GDAL's`(seed: UInt64) throws {
     var random = RandomCollection(seed: seed)
     let members = random.members()

@@ -25,7 +25,9 @@ struct TraceTests {
 
   /// Sends the bytes to a tracing server, in pieces of random size.
   private func record(_ bytes: [UInt8], in file: URL, using random: inout SeededGenerator) throws {
-    let recorder = try #require(TraceFile(path: file.path, varying: ["now", "residentBytes", "unread"]))
+    // The readers are those of all tests, and say what confines them when the first has started.
+    let recorder = try #require(
+      TraceFile(path: file.path, varying: ["now", "residentBytes", "unread", "confinement"]))
     let loop = ManualLoop(offloading: .threads)
     var configuration = Configuration(
       transformer: proj, geodesy: proj, workingDirectory: repository.path, readers: testReaders,
