@@ -32,6 +32,8 @@ final class FeatureChunk: @unchecked Sendable {
   var hidden = RowBits()
   var selected = RowBits()
   var symbols = Column()
+  /// Of attributes as they are: dropped when one changes.
+  private(set) var names = NameIndexes()
 
   /// Addresses of all data, for reading while the chunk is held; see ``withReader(_:)``.
   let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
@@ -79,6 +81,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
+    copy.names = NameIndexes(names)
     copy.noteAll()
     return copy
   }
@@ -107,6 +110,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, index(of: column) == nil { return }
+    forgetNames()
     let known = columns.count
     let index = makeIndex(of: column)
     columns[index].set(value, at: row)
@@ -114,6 +118,7 @@ final class FeatureChunk: @unchecked Sendable {
   }
 
   func clearAttributes(at row: Int) {
+    forgetNames()
     for index in columns.indices { columns[index].set(.null, at: row) }
     note { $0.note(columns) }
   }
@@ -172,6 +177,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   /// Adds `rows` of a batch, for which there is room. `numbers` are the store's for the batch's columns.
   func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: ArraySlice<Int>, numbers: [Int]) {
+    forgetNames()
     let start = count
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
@@ -186,6 +192,10 @@ final class FeatureChunk: @unchecked Sendable {
       symbols.trim()
     }
     noteAll()
+  }
+
+  private func forgetNames() {
+    if !names.isEmpty { names = NameIndexes() }
   }
 
   /// Values remain, so that the row can be restored.
@@ -209,6 +219,7 @@ final class FeatureChunk: @unchecked Sendable {
   /// Drops the rows from `rows` on, which were removed.
   func truncate(to rows: Int) {
     guard rows < count else { return }
+    forgetNames()
     count = rows
     ids.truncate(to: rows)
     geometry.truncate(to: rows)
