@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "3c1ca833420f4bda"
+  public static let hash = "458685ace661cff8"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -580,6 +580,10 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",
       errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
+    ),
+    MethodInfo(
+      name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .outOfRange, .resultTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3c1ca833420f4bda"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"458685ace661cff8"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1533,6 +1533,26 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":3,"spatialReference":"EPSG:3857","polygon":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]},\#
 "envelope":{"xMin":0,"yMin":0,"xMax":1,"yMax":1}}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result: neither have those that are hidden, out of their scale range or not loaded, and features that filters hide.\n\nComputed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale hold. Colours, opacities, dashes and patterns do not matter; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, as fonts are the client's: half of the size a code point, the size a line. Labels are not found.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. Latitudes where the poles of the map are at infinity are clamped to 85.0511287798066. In scenes screen and ground are related as by `view/toLocation`: flat, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
+{"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"layer","description":"Only this layer or group of the view's map or scene; without `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"Only this overlay of the view; without `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"maximumResults","description":"Most features of each layer and overlay: those drawn last.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"returnPopupsOnly","description":"Only popups, no features; layers and overlays whose popups are disabled have no result.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewIdentifyResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that was identified."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
+"description":"Top to bottom."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"screenPoint","value":{"x":400,"y":300}},\#
+{"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":7,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
+"properties":{"name":"Paris"}}],"distances":[1.5],"popups":[{"id":1,"title":"Paris","lines":[{"field":"name","label":"name","value":"Paris","text":"Paris"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"view/setLocationDisplay","summary":"Sets how the view follows a location; absent members stay as they are.","description":"Sets how the view follows a location; absent members stay as they are.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"source","description":"The location source.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"autoPanMode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/AutoPanMode"}},\#
@@ -2638,6 +2658,21 @@ public enum OpenRPCDocument {
 "ScreenPoint":{"title":"ScreenPoint","description":"A screen point.","type":"object","required":["x","y"],"properties":{"x":{"type":"number","description":"From the left.","x-unit":"device-independent pixel"},\#
 "y":{"type":"number","description":"From the top.","x-unit":"device-independent pixel"}},\#
 "examples":[{"x":400,"y":300}],"x-since":"0.1.0","x-domain":"view"},\#
+"IdentifyResult":{"title":"IdentifyResult","description":"What `view/identify` found in a layer, a group or an overlay.","type":"object","required":["name","distances","popups","exceededLimit","sublayerResults"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer or group; this or `overlay`."},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
+"name":{"type":"string","description":"Its name; empty for an overlay without one."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries; absent for a group."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`."},\#
+"distances":{"type":"array","items":{"type":"number"},\#
+"description":"Of each feature: from the screen point to what is drawn of it, 0 on it.","x-unit":"device-independent pixel"},\#
+"popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
+"description":"A popup for each feature, in the same order; none where popups are disabled."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more than `maximumResults`."},\#
+"sublayerResults":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
+"description":"Of a group: the results of its layers, top to bottom."},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"Why the layer cannot be identified; others are, all the same."}},\#
+"examples":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
+"properties":{"name":"Paris"}}],"distances":[1.5],"popups":[],"exceededLimit":false,"sublayerResults":[]}],"x-since":"0.2.0","x-domain":"view"},\#
 "View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","x-coalescing":"latest"},\#

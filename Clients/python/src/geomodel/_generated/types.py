@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3c1ca833420f4bda"
+PROTOCOL_HASH = "458685ace661cff8"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3471,6 +3471,33 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+class IdentifyResult(TypedDict):
+    """What `view/identify` found in a layer, a group or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer or group; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    name: str
+    """Its name; empty for an overlay without one."""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the geometries; absent for a group."""
+    features: NotRequired[FeatureList]
+    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
+    `error`.
+    """
+    distances: list[float]
+    """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
+    popups: list[Popup]
+    """A popup for each feature, in the same order; none where popups are disabled."""
+    exceededLimit: bool
+    """Whether there are more than `maximumResults`."""
+    sublayerResults: list[IdentifyResult]
+    """Of a group: the results of its layers, top to bottom."""
+    error: NotRequired[Failure]
+    """Why the layer cannot be identified; others are, all the same."""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3628,6 +3655,15 @@ class ViewGetVisibleAreaResult(TypedDict):
     continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from
     edge to edge.
     """
+
+
+class ViewIdentifyResult(TypedDict):
+    """What `view/identify` answers."""
+
+    revision: int
+    """The world's revision that was identified. (at least 0)"""
+    results: list[IdentifyResult]
+    """Top to bottom."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
