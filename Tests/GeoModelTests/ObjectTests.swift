@@ -222,7 +222,7 @@ struct ObjectTests {
     fails([2]) { _ = try $0.addGraphics(points(three, ids: [50, 51, 50]), to: "o") }
     fails([1]) { _ = try $0.addGraphics(points(three, ids: [50, -1, 52]), to: "o") }
     fails([1]) { _ = try $0.removeGraphics([0, 99], from: "o") }
-    fails([0]) { _ = try $0.selectGraphics([99, 1], .replace, of: "o") }
+    fails([0]) { _ = try $0.selectGraphics([99, 1], .new, of: "o") }
     fails([1]) { _ = try $0.moveGraphics([0, 99], x: [5, 5], y: [5, 5], z: nil, of: "o") }
     fails([1]) { world in
       var hide = FeatureEdit(id: 0)
