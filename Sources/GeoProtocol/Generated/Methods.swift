@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "458685ace661cff8"
+  public static let hash = "73e750e37662f45b"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -206,6 +206,12 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .contentModified]
@@ -583,7 +589,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
-      errors: [.unknownId, .wrongKind, .outOfRange, .resultTooLarge, .contentModified]
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/select", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

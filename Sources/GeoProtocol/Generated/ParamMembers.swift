@@ -55,6 +55,10 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
     ]),
+    "feature/select": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
+    ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -185,6 +189,9 @@ package enum ParamMembers {
     "view/identify": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
       "returnPopupsOnly", "returnGeometry"
+    ]),
+    "view/select": params([
+      "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),
     "view/setLocationDisplay": params([
       "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"

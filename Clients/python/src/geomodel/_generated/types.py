@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "458685ace661cff8"
+PROTOCOL_HASH = "73e750e37662f45b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1395,6 +1395,19 @@ class FeatureQueryExtentResult(TypedDict):
     """
 
 
+class FeatureSelectResult(TypedDict):
+    """What `feature/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """Number of features that match. (at least 0)"""
+    selectedCount: int
+    """Number of features that are selected now; of a layer only those that match its own filters. (at least
+    0)
+    """
+
+
 class LoadStatusNotLoaded(TypedDict):
     """Not requested yet, or cancelled."""
 
@@ -2085,12 +2098,12 @@ RenderingMode = Literal["dynamic", "static"]
 `static`: After navigation: for many graphics that do not move.
 """
 
-SelectionMode = Literal["replace", "add", "remove"]
+SelectionMode = Literal["new", "add", "subtract"]
 """How a selection changes.
 
-`replace`: Replaces the selection.
+`new`: Replaces the selection.
 `add`: Adds to the selection.
-`remove`: Removes from the selection.
+`subtract`: Removes from the selection.
 """
 
 
@@ -3498,6 +3511,19 @@ class IdentifyResult(TypedDict):
     """Why the layer cannot be identified; others are, all the same."""
 
 
+class SelectResult(TypedDict):
+    """What `view/select` found in a layer or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    ids: list[FeatureId]
+    """What was found, last drawn first."""
+    selectedCount: int
+    """Its number of selected features now. (at least 0)"""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3664,6 +3690,15 @@ class ViewIdentifyResult(TypedDict):
     """The world's revision that was identified. (at least 0)"""
     results: list[IdentifyResult]
     """Top to bottom."""
+
+
+class ViewSelectResult(TypedDict):
+    """What `view/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    results: list[SelectResult]
+    """What was found, top to bottom; without groups."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
