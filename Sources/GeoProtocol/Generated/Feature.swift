@@ -728,4 +728,164 @@ public enum FeatureProtocol {
       }
     }
   }
+
+  /// The features nearest to each of several places, near ones first and equally far ones by id. Distances are in
+  /// metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles;
+  /// features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are
+  /// in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest
+  /// position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with
+  /// one that has no longitude and latitude, are left out.
+  public enum Nearest {
+    public static let name: StaticString = "feature/nearest"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Of `envelope`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// A point, or a multipoint of up to 100000 places, in `spatialReference`.
+      public var locations: JSONOpaque
+      /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
+      /// 1000000.
+      public var limit: Int?
+      /// Only features at most so far away, in metres, or with `planar` in units of the features' reference.
+      public var maxDistance: Double?
+      /// Whether distances are planar.
+      public var planar: Bool
+      /// Whether to return azimuths; not with `planar`.
+      public var returnAzimuth: Bool
+      /// The attributes to return; none when absent.
+      public var properties: [String]?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque, limit: Int? = nil,
+        maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false, properties: [String]? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.locations = locations
+        self.limit = limit
+        self.maxDistance = maxDistance
+        self.planar = planar
+        self.returnAzimuth = returnAzimuth
+        self.properties = properties
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.locations = try json["locations"].opaque("object")
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 } : nil
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let planar = json["planar"]
+        self.planar = try planar.isPresent ? planar.bool() : false
+        let returnAzimuth = json["returnAzimuth"]
+        self.returnAzimuth = try returnAzimuth.isPresent ? returnAzimuth.bool() : false
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// The number of features for each place, in the order of the places.
+      public var counts: [Int]
+      /// The features of the first place, then those of the next.
+      public var ids: [Int]
+      /// How far each is.
+      public var distances: [Double]
+      /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
+      /// 0. Unit: degree.
+      public var azimuths: [Double]?
+      /// Whether more features than `limit` lie within `maxDistance` of a place.
+      public var exceededLimit: Bool
+      /// With `properties`: the attributes in the order of `ids`.
+      public var columns: OverlayProtocol.FeatureColumns?
+
+      public init(
+        revision: Int, counts: [Int], ids: [Int], distances: [Double], azimuths: [Double]? = nil, exceededLimit: Bool,
+        columns: OverlayProtocol.FeatureColumns? = nil
+      ) {
+        self.revision = revision
+        self.counts = counts
+        self.ids = ids
+        self.distances = distances
+        self.azimuths = azimuths
+        self.exceededLimit = exceededLimit
+        self.columns = columns
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("counts")
+        writer.array(counts) { $1.value($0) }
+        writer.key("ids")
+        writer.array(ids) { $1.value($0) }
+        writer.key("distances")
+        writer.array(distances) { $1.value($0) }
+        if let azimuths {
+          writer.key("azimuths")
+          writer.array(azimuths) { $1.value($0) }
+        }
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        if let columns {
+          writer.key("columns")
+          columns.encode(to: &writer)
+        }
+        writer.endObject()
+      }
+    }
+  }
 }

@@ -10,6 +10,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryCount = FeatureProtocol.QueryCount
   typealias QueryExtent = FeatureProtocol.QueryExtent
   typealias Select = FeatureProtocol.Select
+  typealias Nearest = FeatureProtocol.Nearest
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -31,6 +32,9 @@ public protocol FeatureHandlers: MethodHandlers {
 
   /// Changes which features are selected: by those that match.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
+
+  /// The features nearest to each of several places, near ones first and equally far ones by id.
+  static func nearest(_ params: Nearest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Nearest.Result>
 }
 
 extension FeatureHandlers {
@@ -41,5 +45,6 @@ extension FeatureHandlers {
     host.task("feature/queryCount", queryCount)
     host.task("feature/queryExtent", queryExtent)
     host.task("feature/select", select)
+    host.task("feature/nearest", nearest)
   }
 }

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "73e750e37662f45b"
+  public static let hash = "974e794803cb1ec7"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -217,6 +217,12 @@ public enum WireProtocol {
       .contentModified]
     ),
     MethodInfo(
+      name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
       errors: [.unknownId]
     ),
@@ -333,6 +339,12 @@ public enum WireProtocol {
       errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",

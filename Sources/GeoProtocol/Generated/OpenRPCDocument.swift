@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"73e750e37662f45b"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"974e794803cb1ec7"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -468,6 +468,49 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"whereClause","value":"population > 1000000"},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":8,"count":120,"selectedCount":121}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/nearest","summary":"The features nearest to each of several places, near ones first and equally far ones by id.","description":"The features nearest to each of several places, near ones first and equally far ones by id. Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with one that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"limit","description":"Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most 1000000.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
+{"name":"maxDistance","description":"Only features at most so far away, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
+{"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnAzimuth","description":"Whether to return azimuths; not with `planar`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"counts":{"type":"array","items":{"type":"integer"},\#
+"description":"The number of features for each place, in the order of the places."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"The features of the first place, then those of the next."},\#
+"distances":{"type":"array","items":{"type":"number"},\#
+"description":"How far each is."},\#
+"azimuths":{"type":"array","items":{"type":"number"},\#
+"description":"The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is 0.","x-unit":"degree"},\#
+"exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"locations","value":{"type":"Point","coordinates":[2,48]}}],"result":{"name":"result","value":{"revision":10,"counts":[1],"ids":[1],"distances":[99138.2],"exceededLimit":false}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -865,6 +908,46 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"searchText","value":"par"},\#
 {"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":10,"results":[{"label":"Paris","score":90,"ids":[1]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"locator/reverseGeocode","summary":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","description":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"location","description":"A point in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxDistance","description":"Only places at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
+{"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"Of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the points."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
+"description":"The places."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"location","value":{"type":"Point","coordinates":[2.3,48.8]}},\#
+{"name":"field","value":"name"},\#
+{"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
+"distance":7613.5,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"spatialReference","description":"Of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#

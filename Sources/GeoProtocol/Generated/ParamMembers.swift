@@ -59,6 +59,11 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
     ]),
+    "feature/nearest": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "locations", "limit", "maxDistance", "planar",
+      "returnAzimuth", "properties"
+    ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -104,6 +109,11 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
       "preferredSearchLocation", "maxResults"
+    ]),
+    "locator/reverseGeocode": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "location", "field", "maxDistance", "maxResults",
+      "resultAttributeNames", "outSpatialReference"
     ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "73e750e37662f45b"
+PROTOCOL_HASH = "974e794803cb1ec7"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1408,6 +1408,27 @@ class FeatureSelectResult(TypedDict):
     """
 
 
+class FeatureNearestResult(TypedDict):
+    """What `feature/nearest` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    counts: list[int]
+    """The number of features for each place, in the order of the places."""
+    ids: list[FeatureId]
+    """The features of the first place, then those of the next."""
+    distances: list[float]
+    """How far each is."""
+    azimuths: NotRequired[list[float]]
+    """The direction from the place to the nearest position of each, clockwise from north; 0 where the
+    distance is 0. (degree)
+    """
+    exceededLimit: bool
+    """Whether more features than `limit` lie within `maxDistance` of a place."""
+    columns: NotRequired[FeatureColumns]
+    """With `properties`: the attributes in the order of `ids`."""
+
+
 class LoadStatusNotLoaded(TypedDict):
     """Not requested yet, or cancelled."""
 
@@ -1907,6 +1928,17 @@ class LocatorSuggestResult(TypedDict):
     """The revision of the snapshot. (at least 0)"""
     results: list[SuggestResult]
     """The names."""
+
+
+class LocatorReverseGeocodeResult(TypedDict):
+    """What `locator/reverseGeocode` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the points."""
+    results: list[GeocodeResult]
+    """The places."""
 
 
 class Map(TypedDict):
