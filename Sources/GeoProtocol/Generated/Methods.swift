@@ -27,10 +27,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e01da918f92420b2"
+  public static let hash = "73e750e37662f45b"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
-    "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -321,6 +321,18 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/observe", domain: "location", shape: .session, since: "0.1.0",
       errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",

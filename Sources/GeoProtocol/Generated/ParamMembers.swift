@@ -95,6 +95,16 @@ package enum ParamMembers {
     "location/stop": params(["locationSource"]),
     "location/close": params(["locationSource"]),
     "location/observe": params(["locationSource", "maxRate"]),
+    "locator/geocode": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
+      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"
+    ]),
+    "locator/suggest": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
+      "preferredSearchLocation", "maxResults"
+    ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),
     "map/list": params([]),

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "e01da918f92420b2"
+PROTOCOL_HASH = "73e750e37662f45b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1851,6 +1851,62 @@ class LocationStatusChangedParams(TypedDict):
     """The revision of this notification."""
     status: LocationStatus
     """The status."""
+
+
+class GeocodeResult(TypedDict):
+    """A place."""
+
+    id: FeatureId
+    """The feature."""
+    label: str
+    """Its name."""
+    score: float
+    """How well the name matches; 100 where a place was searched by its position. (in 0...100)"""
+    displayLocation: NotRequired[Geometry]
+    """Its point, for other geometries the middle of the envelope; absent for a feature without one, or
+    without coordinates in `outSpatialReference`.
+    """
+    distance: NotRequired[float]
+    """From the position that was searched or preferred, on the ellipsoid. (metre)"""
+    attributes: PlaceAttributes
+    """Those that were requested and have a value."""
+
+
+class SuggestResult(TypedDict):
+    """A suggestion: the name of one feature or of several."""
+
+    label: str
+    """The name."""
+    score: float
+    """How well it matches. (in 0...100)"""
+    ids: list[FeatureId]
+    """The features of that name among the best matches, best first."""
+
+
+PlaceAttributes = Any
+"""Values by name."""
+
+
+class LocatorGeocodeResult(TypedDict):
+    """What `locator/geocode` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the points."""
+    results: list[GeocodeResult]
+    """The places."""
+    exceededLimit: bool
+    """Whether more places match."""
+
+
+class LocatorSuggestResult(TypedDict):
+    """What `locator/suggest` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    results: list[SuggestResult]
+    """The names."""
 
 
 class Map(TypedDict):
