@@ -11,6 +11,9 @@ extension FeatureStore {
     return slots[slot].chunk.isLive(index) ? FeatureRow(chunk: slots[slot].chunk, index: index, row: row) : nil
   }
 
+  /// All rows are below it.
+  public var rowLimit: UInt32 { nextRow }
+
   public func feature(id: Int) -> FeatureRow? { row(of: id).flatMap { self[$0] } }
 
   /// Calls `body` with each feature in insertion order, until it returns false.
