@@ -11,6 +11,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryExtent = FeatureProtocol.QueryExtent
   typealias Select = FeatureProtocol.Select
   typealias Nearest = FeatureProtocol.Nearest
+  typealias Join = FeatureProtocol.Join
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -35,6 +36,9 @@ public protocol FeatureHandlers: MethodHandlers {
 
   /// The features nearest to each of several places, near ones first and equally far ones by id.
   static func nearest(_ params: Nearest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Nearest.Result>
+
+  /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
+  static func join(_ params: Join.Params, in world: inout Types.World) throws -> TaskPlan<Types, Join.Result>
 }
 
 extension FeatureHandlers {
@@ -46,5 +50,6 @@ extension FeatureHandlers {
     host.task("feature/queryExtent", queryExtent)
     host.task("feature/select", select)
     host.task("feature/nearest", nearest)
+    host.task("feature/join", join)
   }
 }

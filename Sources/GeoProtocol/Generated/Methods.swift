@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "974e794803cb1ec7"
+  public static let hash = "f29b5a3988e7d8bf"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -221,6 +221,12 @@ public enum WireProtocol {
       errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",

@@ -64,6 +64,12 @@ package enum ParamMembers {
       "isSelected", .init("timeExtent", .named { timeExtent }), "locations", "limit", "maxDistance", "planar",
       "returnAzimuth", "properties"
     ]),
+    "feature/join": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
+      "nearestCount", "maxDistance", "output", .init("aggregates", .elements(.named { joinAggregate })), "offset",
+      "limit"
+    ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -240,6 +246,10 @@ package enum ParamMembers {
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
   package static let orderBy: ParamShape = .object(["field", "order"])
+
+  package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
+
+  package static let joinAggregate: ParamShape = .object(["type", "field"])
 
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 

@@ -5,14 +5,15 @@ import GeoProtocol
 import Geometry
 import JSONRPC
 import Query
+import Synchronization
 import WireCoding
 
 /// The features that are joined are selected as those of a query are.
 extension FeatureProtocol.JoinSource: FeatureProtocol.FeatureFilter {
-  package var envelope: SessionProtocol.Envelope? { nil }
-  package var spatialReference: String? { nil }
-  package var isSelected: Bool? { nil }
-  package var timeExtent: LayerProtocol.TimeExtent? { nil }
+  public var envelope: SessionProtocol.Envelope? { nil }
+  public var spatialReference: String? { nil }
+  public var isSelected: Bool? { nil }
+  public var timeExtent: LayerProtocol.TimeExtent? { nil }
 }
 
 /// A join of features with others.
@@ -33,8 +34,8 @@ struct FeatureJoin: Sendable {
     let joined: FeatureStore
   }
 
-  /// More pairs do not fit into memory together with everything else.
-  private static let pairLimit = 50_000_000
+  /// Bounds memory: eight bytes a pair, three times over.
+  private static let pairLimit = 20_000_000
 
   init(_ params: FeatureProtocol.Join.Params, in world: World) throws {
     features = try FeatureQuery(params, in: world)
@@ -111,12 +112,17 @@ struct FeatureJoin: Sendable {
 
   private func run(_ join: SpatialJoin, _ rows: [UInt32], _ share: WorkShare) throws -> RowPairs {
     let size = 1024
+    let total = Atomic(0)
     let parts = try share.concurrently((rows.count + size - 1) / size) { part in
       let slice = rows[part * size..<min((part + 1) * size, rows.count)]
-      return try join.pairs(slice) { try share.worker?.checkCancelled() }
+      return try join.pairs(
+        slice,
+        counting: { count in
+          guard total.wrappingAdd(count, ordering: .relaxed).newValue <= Self.pairLimit else {
+            throw RPCError.resultTooLarge(limit: Self.pairLimit)
+          }
+        }, checking: { try share.worker?.checkCancelled() })
     }
-    let count = parts.reduce(0) { $0 + $1.count }
-    guard count <= Self.pairLimit else { throw RPCError.resultTooLarge(limit: Self.pairLimit) }
     return RowPairs(joining: parts)
   }
 

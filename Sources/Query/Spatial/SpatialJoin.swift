@@ -76,9 +76,12 @@ public struct SpatialJoin: Sendable {
   ///
   /// - Parameters:
   ///   - rows: of drivers.
+  ///   - found: called with the number of pairs of each driver, to bound them.
   ///   - check: called before each driver that takes long, and often enough between others.
-  /// - Throws: ``SpatialError`` with the feature it is about, and what `check` throws.
-  public func pairs(_ rows: ArraySlice<UInt32>, checking check: () throws -> Void) throws -> RowPairs {
+  /// - Throws: ``SpatialError`` with the feature it is about, and what `found` and `check` throw.
+  public func pairs(
+    _ rows: ArraySlice<UInt32>, counting count: (Int) throws -> Void, checking check: () throws -> Void
+  ) throws -> RowPairs {
     var pairs = RowPairs()
     for (index, row) in rows.enumerated() {
       if index & 63 == 0 { try check() }
@@ -97,6 +100,7 @@ public struct SpatialJoin: Sendable {
       }
       found.sort()
       if shifts.count > 1 { found = found.ascendingOnce() }
+      try count(found.count)
       for target in found { pairs.append(row, target) }
     }
     return pairs

@@ -1812,6 +1812,120 @@ class FeatureMethods(SyncCaller):
         )
         return result
 
+    def join(
+        self,
+        *,
+        join: t.JoinSource,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        relationship: t.JoinRelationship | None = None,
+        nearest_count: int | None = None,
+        max_distance: float | None = None,
+        output: t.JoinOutput | None = None,
+        aggregates: Sequence[t.JoinAggregate] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureJoinResult:
+        """Joins features with those of another layer or overlay, or of the same, by a spatial relation or by
+        distance. Relations are planar, in the reference of the features, to which joined ones are
+        transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
+        rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first.
+        Features without a geometry are joined with none, those that cannot be transformed neither.
+
+        Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
+
+        Args:
+            join: The features that are joined.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            relationship: Of a feature to those it is joined with. (default "intersects")
+            nearest_count: With `nearest`: with how many. (in 1...1000; default 1)
+            max_distance: With `nearest`: only those at most so far away. (metre; at least 0)
+            output: What is returned. (default "pairs")
+            aggregates: With `counts`: figures about the joined features. (at most 16 elements)
+            offset: Number of pairs or features to skip. (at least 0; default 0)
+            limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            exceededLimit: Whether there are more.
+            pairCount: The number of all pairs. (at least 0)
+            ids: The features: of each pair, or each once.
+            joinedIds: With `pairs`: the joined feature of each.
+            distances: With `pairs` and `nearest`: how far each is. (metre)
+            counts: With `counts`: with how many each is joined.
+            aggregates: With `counts`: a column for each of `aggregates`.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.join(overlay="cities", join={"layer": "countries"}, relationship="within")
+        """
+        result: t.FeatureJoinResult = self._call(
+            "feature/join",
+            _given(
+                {
+                    "join": join,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "relationship": relationship,
+                    "nearestCount": nearest_count,
+                    "maxDistance": max_distance,
+                    "output": output,
+                    "aggregates": aggregates,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class LayerMethods(SyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
