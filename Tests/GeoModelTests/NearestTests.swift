@@ -29,7 +29,8 @@ import Testing
 
   /// Where points are spread, and where places are.
   static let worlds: [(x: ClosedRange<Double>, y: ClosedRange<Double>)] = [
-    (-180...180, -90...90), (170...190, -20...20), (-181 ... -179, -1...1), (-180...180, 88...90), (-180...180, -90 ... -89.9),
+    (-180...180, -90...90), (170...190, -20...20), (-181 ... -179, -1...1), (-180...180, 88...90),
+    (-180...180, -90 ... -89.9),
     (5...15, 45...55), (-540...540, -80...80), (10...10.001, 50...50.001), (0...0, 0...0), (-1e6...1e6, -10...10),
   ]
 
@@ -44,10 +45,15 @@ import Testing
     let places =
       (0..<12).map { _ in Point(x: .random(in: x, using: &random), y: .random(in: y, using: &random)) }
       + (0..<6).map { _ in Point(x: .random(in: -180...180, using: &random), y: .random(in: -90...90, using: &random)) }
-      + [points[3], Point(x: 12, y: 90), Point(x: 12, y: -90), Point(x: 180, y: 10), Point(x: -180, y: 10), Point(x: 365, y: 50)]
+      + [
+        points[3], Point(x: 12, y: 90), Point(x: 12, y: -90), Point(x: 180, y: 10), Point(x: -180, y: 10),
+        Point(x: 365, y: 50),
+      ]
     for place in places {
       let expected = all(store) { try? geodesy.inverse(from: place, to: $0).distance }
-      for (count, radius) in [(1, Double.infinity), (10, .infinity), (60, .infinity), (2000, .infinity), (2000, 50_000), (5, 3_000_000)] {
+      for (count, radius) in [
+        (1, Double.infinity), (10, .infinity), (60, .infinity), (2000, .infinity), (2000, 50_000), (5, 3_000_000),
+      ] {
         let found = try NearestQuery(store, rows: nil, count: count, radius: radius).geodetic(to: place, geodesy)
         let near = expected.prefix(count).filter { $0.distance <= radius }
         #expect(found.map(\.distance) == near.map(\.distance), "\(place) \(count) \(radius)")
@@ -82,7 +88,8 @@ import Testing
   @Test(arguments: UInt64(1)..<7)
   func `lines and polygons are as far as their nearest position`(seed: UInt64) throws {
     var random = SystemSeed(seed)
-    let center = Point(x: .random(in: -185...185, using: &random), y: seed < 4 ? .random(in: -60...60, using: &random) : 85)
+    let center = Point(
+      x: .random(in: -185...185, using: &random), y: seed < 4 ? .random(in: -60...60, using: &random) : 85)
     func near(_ reach: Double) -> Point {
       Point(
         x: center.x + .random(in: -reach...reach, using: &random),
@@ -111,9 +118,12 @@ import Testing
   }
 
   @Test func `a place in a polygon is not away from it, on either side of the antimeridian`() throws {
-    let polygon = try Geometry(wkt: "POLYGON ((170 -10, 190 -10, 190 10, 170 10, 170 -10), (178 -1, 182 -1, 182 1, 178 1, 178 -1))")
+    let polygon = try Geometry(
+      wkt: "POLYGON ((170 -10, 190 -10, 190 10, 170 10, 170 -10), (178 -1, 182 -1, 182 1, 178 1, 178 -1))")
     let query = NearestQuery(try store([polygon]), rows: nil, count: 1)
-    for x in [175.0, -175, 185, -170.1] { #expect(try query.geodetic(to: Point(x: x, y: 0), geodesy).first?.distance == 0) }
+    for x in [175.0, -175, 185, -170.1] {
+      #expect(try query.geodetic(to: Point(x: x, y: 0), geodesy).first?.distance == 0)
+    }
     let hole = try #require(try query.geodetic(to: Point(x: 180, y: 0), geodesy).first)
     #expect(abs(hole.distance - 110_574.39) < 1)
     #expect(try query.planar(to: SIMD2(180, 0)).first?.distance == 1)

@@ -27,10 +27,10 @@ extension NearestQuery {
         try store.index.points.visitNearest(&far)
         list = far.list
       }
-      guard store.index.boxes.count > 0 else { return list.found }
+      guard store.index.boxes.count > 0 else { return list.neighbours(of: store) }
       var shapes = FarShapes(query: self, measure: measure, list: list, check: check)
       try store.index.boxes.visitNearest(&shapes)
-      return shapes.list.found
+      return shapes.list.neighbours(of: store)
     }
   }
 
@@ -46,7 +46,7 @@ extension NearestQuery {
       guess.place = place
       try store.index.points.visitNearest(&guess)
     }
-    for each in guess.list.found { measure.add(each.row, of: store, to: &list) }
+    for each in guess.list.found { measure.add(each.row, at: each.position, of: store, to: &list) }
     return Set(guess.list.found.lazy.map(\.row))
   }
 
@@ -64,9 +64,9 @@ extension NearestQuery {
       window.place = place
       try store.index.points.visitNearest(&window)
     }
-    for (index, row) in window.found.enumerated() where seen.insert(row).inserted {
+    for (index, each) in window.found.enumerated() where seen.insert(each.row).inserted {
       if index & 255 == 255 { try check() }
-      measure.add(row, of: store, to: &list)
+      measure.add(each.row, at: each.position, of: store, to: &list)
     }
   }
 
@@ -87,22 +87,13 @@ private struct Measure {
   let geodesy: any Geodesy
 
   /// Adds a point, if it has a distance within the list's.
-  func add(_ row: UInt32, of store: FeatureStore, to list: inout NeighbourList) {
-    guard let feature = store[row], let point = feature.indexedPoint, let line = line(to: point) else { return }
-    list.insert(Neighbour(row: row, id: feature.id, distance: line.distance, azimuth: line.startAzimuth))
+  func add(_ row: UInt32, at position: SIMD2<Double>, of store: FeatureStore, to list: inout NeighbourList) {
+    guard let line = line(to: position) else { return }
+    list.insert(.init(row: row, distance: line.distance, azimuth: line.startAzimuth), of: store)
   }
 
   func line(to point: SIMD2<Double>) -> GeodesicLine? {
     try? geodesy.inverse(from: place, to: Point(x: point.x, y: point.y))
-  }
-}
-
-extension FeatureRow {
-  /// The position by which a point is indexed.
-  fileprivate var indexedPoint: SIMD2<Double>? {
-    if let point { return SIMD2(point.x, point.y) }
-    if case .point(let point?)? = geometry { return SIMD2(point.x, point.y) }
-    return nil
   }
 }
 
@@ -131,7 +122,7 @@ private struct PlaneNearest: NearestVisitor {
       let square = (way * way).sum()
       // Half a turn away another writing of the place is as near.
       guard square <= limit, turn.x >= -180, turn.x < 180, query.includes(rows[index]) else { continue }
-      list.insert(Neighbour(row: rows[index], id: Int(rows[index]), distance: square))
+      list.insert(.init(row: rows[index], distance: square, position: shapes[index].position), of: query.store)
       limit = list.limit
     }
   }
@@ -144,7 +135,7 @@ private struct PlaneWindow: NearestVisitor {
   var place = SIMD2<Double>.zero
   /// A squared distance.
   let limit: Double
-  var found: [UInt32] = []
+  var found: [(row: UInt32, position: SIMD2<Double>)] = []
 
   init(query: NearestQuery, degree: SIMD2<Double>, limit: Double) {
     (self.query, self.degree, self.limit) = (query, degree, limit)
@@ -156,7 +147,9 @@ private struct PlaneWindow: NearestVisitor {
     let (shapes, rows) = (leaf.shapes, leaf.rows)
     for index in 0..<leaf.count {
       let way = (shapes[index].position - place) * degree
-      if (way * way).sum() <= limit, query.includes(rows[index]) { found.append(rows[index]) }
+      if (way * way).sum() <= limit, query.includes(rows[index]) {
+        found.append((rows[index], shapes[index].position))
+      }
     }
   }
 }
@@ -197,7 +190,7 @@ private struct FarPoints: NearestVisitor {
       guard query.includes(row), from.bound(IndexedBox(lower: position, upper: position)) <= limit,
         !seen.contains(row)
       else { continue }
-      measure.add(row, of: query.store, to: &list)
+      measure.add(row, at: position, of: query.store, to: &list)
     }
   }
 }
@@ -222,12 +215,12 @@ private struct FarShapes: NearestVisitor {
   mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
     for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
       let row = leaf.rows[index]
-      guard query.includes(row), let feature = query.store[row], let geometry = feature.geometry else { continue }
+      guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
       try check()
       var nearest = NearestPosition(from: from, limit: limit) { [measure] in measure.line(to: $0) }
       try nearest.add(geometry, checking: check)
       guard let line = nearest.line else { continue }
-      list.insert(Neighbour(row: row, id: feature.id, distance: line.distance, azimuth: line.startAzimuth))
+      list.insert(.init(row: row, distance: line.distance, azimuth: line.startAzimuth), of: query.store)
     }
   }
 }

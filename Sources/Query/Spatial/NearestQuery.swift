@@ -30,11 +30,14 @@ public struct NearestQuery: Sendable {
     // Points are compared by the squares of their distances.
     var points = PlanarPoints(query: self, place: place)
     try store.index.points.visitNearest(&points)
-    guard store.index.boxes.count > 0 else { return points.neighbours }
+    let list = points.list.rooted(store)
+    guard store.index.boxes.count > 0 else {
+      return list.neighbours(of: store).filter { $0.distance <= radius }
+    }
     return try withoutActuallyEscaping(check) { check in
-      var shapes = PlanarShapes(query: self, place: place, list: points.list.rooted, check: check)
+      var shapes = PlanarShapes(query: self, place: place, list: list, check: check)
       try store.index.boxes.visitNearest(&shapes)
-      return shapes.list.found
+      return shapes.list.neighbours(of: store).filter { $0.distance <= radius }
     }
   }
 }
@@ -65,27 +68,10 @@ private struct PlanarPoints: NearestVisitor {
     for index in 0..<leaf.count {
       let way = shapes[index].position - place
       let square = (way * way).sum()
-      guard square <= limit else { continue }
-      insert(rows[index], square)
+      guard square <= limit, query.includes(rows[index]) else { continue }
+      list.insert(.init(row: rows[index], distance: square), of: query.store)
       limit = list.limit
     }
-  }
-
-  @inline(never)
-  private mutating func insert(_ row: UInt32, _ square: Double) {
-    guard query.includes(row), let feature = query.store[row] else { return }
-    list.insert(Neighbour(row: row, id: feature.id, distance: square))
-  }
-
-  var neighbours: [Neighbour] { list.rooted.found.filter { $0.distance <= query.radius } }
-}
-
-extension NeighbourList {
-  /// The same with the roots of the distances. Different squares may have one root: ties are then by id.
-  var rooted: NeighbourList {
-    var list = NeighbourList(capacity: capacity, radius: .infinity)
-    for each in found { list.insert(Neighbour(row: each.row, id: each.id, distance: each.distance.squareRoot())) }
-    return list
   }
 }
 
@@ -102,10 +88,10 @@ private struct PlanarShapes: NearestVisitor {
   mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
     for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
       let row = leaf.rows[index]
-      guard query.includes(row), let feature = query.store[row], let geometry = feature.geometry else { continue }
+      guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
       try check()
       let distance = geometry.distance(to: place)
-      if distance <= query.radius { list.insert(Neighbour(row: row, id: feature.id, distance: distance)) }
+      if distance <= query.radius { list.insert(.init(row: row, distance: distance), of: query.store) }
     }
   }
 }

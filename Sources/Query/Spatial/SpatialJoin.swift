@@ -124,18 +124,20 @@ public struct SpatialJoin: Sendable {
     to found: inout [UInt32]
   ) {
     let search = IndexedBox(box)
-    var edges: EdgeIndex?
+    var index: EdgeIndex?
     if geometry.positionCount > Self.indexedEdges, targets.index.points.count(in: search, wholeLeaves: true) > 32 {
-      edges = EdgeIndex(geometry)
+      index = EdgeIndex(geometry)
     }
+    // In one array: the rings would be retained and released for each point.
+    let edges = index == nil ? geometry.edges : []
     targets.index.points.forEachLeaf(touching: search) { leaf in
       let (shapes, rows) = (leaf.shapes, leaf.rows)
-      for index in 0..<leaf.count where shapes[index].touches(search) {
-        let row = rows[index]
+      for place in 0..<leaf.count where shapes[place].touches(search) {
+        let row = rows[place]
         if let targetRows, !targetRows.contains(row) { continue }
-        var position = shapes[index].position
+        var position = shapes[place].position
         position.x -= shift
-        let location = edges?.location(of: position) ?? geometry.location(of: position)
+        let location = index?.location(of: position) ?? RingCrossings.location(of: position, edges)
         if location == wanted.0 || location == wanted.1 { found.append(row) }
       }
     }
@@ -162,6 +164,14 @@ public struct SpatialJoin: Sendable {
 }
 
 extension Geometry {
+  /// The edges of all rings or lines.
+  fileprivate var edges: [Edge] {
+    var edges: [Edge] = []
+    edges.reserveCapacity(positionCount)
+    forEachPositions { ring in ring.forEachEdge { edges.append(Edge(start: $0, end: $1)) } }
+    return edges
+  }
+
   /// Number of positions. O(parts).
   var positionCount: Int {
     var count = 0
