@@ -17,9 +17,11 @@ struct ParamMembers {
         }
       }
       lines.add()
-      lines.add("/// With the members that any params may have; `workDoneToken` is of LSP's libraries.")
+      lines.add(
+        "/// With the members that any params may have; `workDoneToken` and `partialResultToken` are of LSP's libraries."
+      )
       lines.block("private static func params(_ members: [ParamShape.Member]) -> ParamShape {") { lines in
-        lines.add(".object(members + [.init(\"meta\", .named { meta }), \"workDoneToken\"])")
+        lines.add(".object(members + [.init(\"meta\", .named { meta }), \"workDoneToken\", \"partialResultToken\"])")
       }
       for type in reachable { add(type, &lines) }
     }

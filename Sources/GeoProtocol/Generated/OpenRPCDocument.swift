@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"69e88341f22a1b4b"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"c2e366baba868bcf"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -313,10 +313,13 @@ public enum OpenRPCDocument {
 "keys":{"type":"array","items":{"$ref":"#/components/schemas/EnvironmentKey"},\#
 "description":"In the order in which they were registered."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"keys":[{"key":"symbolScale","type":"number","isNullable":false,"defaultValue":1,"isBuiltIn":true}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection or in columns.","description":"Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what follows.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection or in columns.","description":"Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the reply then has no features, or no columns.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
 {"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -325,10 +328,12 @@ public enum OpenRPCDocument {
 {"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"limit","description":"Maximum number of features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
+{"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or cross afterwards where they come closer than the offset.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"unit of `outSpatialReference`"},\#
 {"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"outSpatialReference","description":"Of the geometries in the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type; absent with columns."},\#
@@ -341,6 +346,14 @@ public enum OpenRPCDocument {
 "description":"With columns: the attributes in order, with their types."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"Those of the features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
+"x-part":{"name":"FeatureQueryPart","schema":{"type":"object","required":["revision","spatialReference"],"properties":{"revision":{"type":"integer","minimum":0,"description":"That of the reply."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"The next features; absent with columns."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The next features in columns."},\#
+"fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+"description":"With columns: the attributes in order, with their types."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"Those of these features whose geometry is null because a position of it has no coordinates in `outSpatialReference`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -348,6 +361,7 @@ public enum OpenRPCDocument {
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -360,7 +374,10 @@ public enum OpenRPCDocument {
 {"name":"feature/queryIds","summary":"Returns ids only.","description":"Returns ids only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
 {"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -369,17 +386,21 @@ public enum OpenRPCDocument {
 {"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"limit","description":"Maximum number of features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
+{"name":"limit","description":"Maximum number of features. At most 1000000, and 100000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryIdsResult","schema":{"type":"object","required":["revision","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"By `orderBy`, else in drawing order."}}}},\#
+"x-part":{"name":"FeatureQueryIdsPart","schema":{"type":"object","required":["revision","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"That of the reply."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"The next ids."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -390,7 +411,10 @@ public enum OpenRPCDocument {
 {"name":"feature/queryCount","summary":"Returns their number only.","description":"Returns their number only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
 {"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -404,6 +428,7 @@ public enum OpenRPCDocument {
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -414,7 +439,10 @@ public enum OpenRPCDocument {
 {"name":"feature/queryExtent","summary":"Returns their envelope only.","description":"Returns their envelope only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
 {"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -433,6 +461,7 @@ public enum OpenRPCDocument {
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
@@ -1651,6 +1680,7 @@ public enum OpenRPCDocument {
 "step":{"type":"string","maxLength":256,"description":"The name of the command's step in the undo history; the method's name when absent."},\#
 "undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands. Undo takes back what a step changed, and no live write besides: member by member of objects and graphics; a property of a view model is one value.","default":true},\#
 "progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is understood as well."},\#
+"partialResultToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with this token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply follows the last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, it is understood as well."},\#
 "task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
@@ -1680,6 +1710,8 @@ public enum OpenRPCDocument {
 "message":{"type":"string","description":"The current step."},\#
 "percentage":{"type":"number","minimum":0,"maximum":100,"description":"The part that is done.","x-unit":"percent"}},\#
 "examples":[{"kind":"report","percentage":42}],"x-since":"0.1.0","x-domain":"session"},\#
+"ProgressReport":{"title":"ProgressReport","description":"Under a progress token a `ProgressValue`; under a `partialResultToken` what the method's part says.","anyOf":[{"$ref":"#/components/schemas/ProgressValue"},\#
+{"type":"object"}],"examples":[{"kind":"report","percentage":42}],"x-since":"0.2.0","x-domain":"session"},\#
 "ProgressKind":{"title":"ProgressKind","description":"The kind of a report.","type":"string","enum":["begin","report","end"],"x-enum-descriptions":{"begin":"The first.","report":"Between them, at most ten per second.","end":"The last."},\#
 "examples":["begin"],"x-since":"0.1.0","x-domain":"session"},\#
 "ClientInfo":{"title":"ClientInfo","description":"The client.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
@@ -2026,6 +2058,9 @@ public enum OpenRPCDocument {
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
 "examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
+"SpatialRelationship":{"title":"SpatialRelationship","description":"A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but `disjoint`, and equals another empty one.","type":"string","enum":["intersects","contains","crosses","within","overlaps","touches","disjoint","equals","envelopeIntersects","relate"],"x-enum-descriptions":{"intersects":"They share a position.","contains":"No position of the second is outside of the first, and their interiors share one: what lies on the boundary alone is not contained.","crosses":"Their interiors share some positions, not all, and fewer dimensions than the larger of them has.","within":"The second contains the first.","overlaps":"Both have the same dimension, as has what they share, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","disjoint":"They share no position.","equals":"They have the same positions, in whatever order.","envelopeIntersects":"Their envelopes share a position.","relate":"Their intersection matrix matches a pattern."},\#
+"examples":["contains"],"x-since":"0.2.0","x-domain":"feature"},\#
+"RelationPattern":{"title":"RelationPattern","description":"A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).","type":"string","minLength":9,"maxLength":9,"examples":["T*F**F***"],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
 "examples":[[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]],"x-since":"0.1.0","x-domain":"feature"},\#
@@ -2925,8 +2960,8 @@ public enum OpenRPCDocument {
 "x-since":"0.1.0"},\#
 {"name":"$/setTrace","description":"Sets the level of `$/logTrace`.","direction":"clientToServer","paramStructure":"by-name","params":[{"name":"value","description":"The level.","required":true,"schema":{"$ref":"#/components/schemas/TraceValue"}}],"example":{"value":"messages"},\#
 "x-since":"0.1.0"},\#
-{"name":"$/progress","description":"A report on a request that gave a progress token.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"token","description":"The client's token.","required":true,"schema":{"$ref":"#/components/schemas/ProgressToken"}},\#
-{"name":"value","description":"The report.","required":true,"schema":{"$ref":"#/components/schemas/ProgressValue"}}],"example":{"token":"load-1","value":{"kind":"report","percentage":42}},\#
+{"name":"$/progress","description":"A report on a request that gave a progress token, or a part of the result of one that gave a `partialResultToken`.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"token","description":"The client's token.","required":true,"schema":{"$ref":"#/components/schemas/ProgressToken"}},\#
+{"name":"value","description":"The report, or the part.","required":true,"schema":{"$ref":"#/components/schemas/ProgressReport"}}],"example":{"token":"load-1","value":{"kind":"report","percentage":42}},\#
 "x-since":"0.1.0"},\#
 {"name":"$/logTrace","description":"A trace line, as `$/setTrace` requested.","direction":"serverToClient","paramStructure":"by-name","params":[{"name":"message","description":"A line.","required":true,"schema":{"type":"string"}},\#
 {"name":"verbose","description":"More, when verbose.","required":false,"schema":{"type":"string"}}],"example":{"message":"map/create #3: 0.1 ms"},\#

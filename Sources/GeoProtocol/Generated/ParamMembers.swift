@@ -38,22 +38,24 @@ package enum ParamMembers {
     "environment/clear": params(["keys", "node"]),
     "environment/listKeys": params([]),
     "feature/query": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", "properties", "returnGeometry", "returnM", "format", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
+      "maxAllowableOffset", "format", "outSpatialReference"
     ]),
     "feature/queryIds": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/queryCount": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent })
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent })
     ]),
     "feature/queryExtent": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "outSpatialReference"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
@@ -193,15 +195,16 @@ package enum ParamMembers {
     "viewModel/resolve": params(["name", "node"]),
   ]
 
-  /// With the members that any params may have; `workDoneToken` is of LSP's libraries.
+  /// With the members that any params may have; `workDoneToken` and `partialResultToken` are of LSP's libraries.
   private static func params(_ members: [ParamShape.Member]) -> ParamShape {
-    .object(members + [.init("meta", .named { meta }), "workDoneToken"])
+    .object(members + [.init("meta", .named { meta }), "workDoneToken", "partialResultToken"])
   }
 
   package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
   package static let meta: ParamShape = .object([
-    "origin", "ifRevision", "step", "undo", "progressToken", .init("task", .named { taskOptions })
+    "origin", "ifRevision", "step", "undo", "progressToken", "partialResultToken",
+    .init("task", .named { taskOptions })
   ])
 
   package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])

@@ -14,6 +14,7 @@ struct FeatureQuery: Sendable {
   /// Nil for an overlay.
   let layer: LayerFeatures?
   private let area: Area?
+  private let spatial: SpatialFilter?
   private let ids: [Int]?
   private let condition: CompiledExpression?
   /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
@@ -47,6 +48,7 @@ struct FeatureQuery: Sendable {
       return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
     }
     area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
+    spatial = try SpatialFilter(params, for: store, in: reference, world)
     (ids, isSelected) = (params.ids, params.isSelected)
     // Times are stored as text, which each test parses.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
@@ -58,9 +60,10 @@ struct FeatureQuery: Sendable {
   /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
   static let maxInlineEffort = 50_000
 
-  /// The costs of transforming, writing and ordering one feature. The unit is one plain test of a feature.
+  /// The costs of transforming, writing, generalising and ordering one feature. The unit is one plain test of a feature.
   static let transformCost = 200
   static let writeCost = 10
+  static let generalizeCost = 20
   static let orderCost = 10
 
   /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
@@ -86,24 +89,39 @@ struct FeatureQuery: Sendable {
     let candidates: Int
     if let ids {
       candidates = ids.count
-    } else if let boxes = area?.indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
+    } else if let boxes, store.count > Self.maxInlineEffort / Self.transformCost {
       candidates = store.countAtMost(in: boxes)
     } else {
       candidates = store.count
     }
-    let tests = candidates * testCost
+    var tests = candidates * testCost
+    if let spatial { tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) }
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
+  }
+
+  /// Boxes for the index; nil where any feature may match.
+  private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes }
+
+  /// Whether the first feature is a point, and so probably all.
+  private var isOfPoints: Bool {
+    var isPoint = true
+    store.forEach {
+      isPoint = $0.point != nil
+      return false
+    }
+    return isPoint
   }
 
   // MARK: Results
 
   /// Whether the query matches every feature.
-  var isAll: Bool { ids == nil && area == nil && matchesAll }
+  var isAll: Bool { ids == nil && area == nil && spatial == nil && matchesAll }
 
   /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
   var quickCount: Int? {
     if isAll { return store.count }
-    guard ids == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference else { return nil }
+    guard ids == nil, spatial == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference
+    else { return nil }
     return store.count(in: boxes)
   }
 
@@ -113,11 +131,12 @@ struct FeatureQuery: Sendable {
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
     let shares = share.split(
-      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost, 1)
+      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost,
+      spatial?.cost.ofOther ?? 0, 1)
     var rows: [UInt32]
     if let ids {
       rows = try store.rows(of: ids, checking: shares[0].checkpoint)
-    } else if let boxes = area?.indexBoxes {
+    } else if let boxes {
       rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
     } else {
       rows = try store.rowsAscending(checking: shares[0].checkpoint)
@@ -132,7 +151,12 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    return try store.sortedForDrawing(try matching(rows, shares[2]), checking: shares[3].checkpoint)
+    rows = try matching(rows, shares[2])
+    if let spatial {
+      try checkWeight(of: rows, transforms: true, share)
+      rows = try spatial.filter(rows, of: store, shares[3])
+    }
+    return try store.sortedForDrawing(rows, checking: shares[4].checkpoint)
   }
 
   /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.

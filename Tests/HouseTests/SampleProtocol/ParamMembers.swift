@@ -12,9 +12,9 @@ package enum ParamMembers {
     "sample/work": params(["only", "most"]),
   ]
 
-  /// With the members that any params may have; `workDoneToken` is of LSP's libraries.
+  /// With the members that any params may have; `workDoneToken` and `partialResultToken` are of LSP's libraries.
   private static func params(_ members: [ParamShape.Member]) -> ParamShape {
-    .object(members + [.init("meta", .named { meta }), "workDoneToken"])
+    .object(members + [.init("meta", .named { meta }), "workDoneToken", "partialResultToken"])
   }
 
   package static let meta: ParamShape = .object(["origin"])
