@@ -41,12 +41,12 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
-      "maxAllowableOffset", "format", "outSpatialReference"
+      "maxAllowableOffset", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryCount": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -56,6 +56,17 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       "outSpatialReference"
+    ]),
+    "feature/queryStatistics": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("statistics", .elements(.named { statistic })), "groupBy", "having",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+    ]),
+    "feature/queryDistinctValues": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -217,9 +228,9 @@ package enum ParamMembers {
     "viewModel/resolve": params(["name", "node"]),
   ]
 
-  /// With the members that any params may have; `workDoneToken` and `partialResultToken` are of LSP's libraries.
+  /// With the members that any params may have; `workDoneToken` is of LSP's libraries.
   private static func params(_ members: [ParamShape.Member]) -> ParamShape {
-    .object(members + [.init("meta", .named { meta }), "workDoneToken", "partialResultToken"])
+    .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
   package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
@@ -234,6 +245,8 @@ package enum ParamMembers {
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
   package static let orderBy: ParamShape = .object(["field", "order"])
+
+  package static let statistic: ParamShape = .object(["type", "field", "name"])
 
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 

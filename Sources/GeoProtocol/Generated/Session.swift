@@ -106,7 +106,7 @@ public enum SessionProtocol {
     /// Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with this
     /// token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply follows the
     /// last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`).
-    /// Other methods ignore it. Beside `meta`, as LSP's libraries write it, it is understood as well.
+    /// Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods understand it as well.
     public var partialResultToken: JSONOpaque?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
