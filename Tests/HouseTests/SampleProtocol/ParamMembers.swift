@@ -9,12 +9,12 @@ package enum ParamMembers {
     "sample/make": params([.init("thing", .named { thing }), "copies"]),
     "sample/find": params(["id"]),
     "sample/run": params([]),
-    "sample/work": params(["only", "most"]),
+    "sample/work": params(["only", "most", "partialResultToken"]),
   ]
 
-  /// With the members that any params may have; `workDoneToken` and `partialResultToken` are of LSP's libraries.
+  /// With the members that any params may have; `workDoneToken` is of LSP's libraries.
   private static func params(_ members: [ParamShape.Member]) -> ParamShape {
-    .object(members + [.init("meta", .named { meta }), "workDoneToken", "partialResultToken"])
+    .object(members + [.init("meta", .named { meta }), "workDoneToken"])
   }
 
   package static let meta: ParamShape = .object(["origin"])
