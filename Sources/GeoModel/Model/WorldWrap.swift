@@ -52,16 +52,6 @@ public struct WorldWrap: Hashable, Sendable {
     return [box] + others
   }
 
-  /// The whole turns by which copies of a box within `extent` or the world meet either; 0 first.
-  public func turns(ofBox box: Envelope, meeting extent: Envelope) -> [Double] {
-    let low = min(xMin, max(extent.xMin, xMin - width))
-    let high = max(xMax, min(extent.xMax, xMax + width))
-    guard box.width < width else { return [0] }
-    let first = ((low - box.xMax) / width).rounded(.up)
-    let last = ((high - box.xMin) / width).rounded(.down)
-    return [0] + stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { $0 * width }
-  }
-
   /// The same x within the first turn.
   func normalized(_ x: Double) -> Double {
     guard x < xMin || x > xMax, x.isFinite else { return x }

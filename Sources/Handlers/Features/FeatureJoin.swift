@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 import Query
 import Synchronization
@@ -11,6 +12,9 @@ import WireCoding
 /// The features that are joined are selected as those of a query are.
 extension FeatureProtocol.JoinSource: FeatureProtocol.FeatureFilter {
   public var envelope: SessionProtocol.Envelope? { nil }
+  public var geometry: JSONOpaque? { nil }
+  public var spatialRelationship: FeatureProtocol.SpatialRelationship { .intersects }
+  public var relation: String? { nil }
   public var spatialReference: String? { nil }
   public var isSelected: Bool? { nil }
   public var timeExtent: LayerProtocol.TimeExtent? { nil }
@@ -107,7 +111,7 @@ struct FeatureJoin: Sendable {
 
   private func shifts(meeting extent: Envelope?) -> @Sendable (Envelope) -> [Double] {
     guard let wrap, let extent else { return { _ in [0] } }
-    return { wrap.turns(ofBox: $0, meeting: extent) }
+    return { wrap.shifts(of: $0, over: extent) }
   }
 
   private func run(_ join: SpatialJoin, _ rows: [UInt32], _ share: WorkShare) throws -> RowPairs {

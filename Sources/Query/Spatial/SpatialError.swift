@@ -25,7 +25,7 @@ extension SpatialError {
   }
 
   /// The same about a feature, unless it is about another.
-  func of(_ feature: Int) -> SpatialError {
+  public func of(_ feature: Int) -> SpatialError {
     switch self {
     case .mixedCollection(let known): .mixedCollection(feature: known ?? feature)
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
