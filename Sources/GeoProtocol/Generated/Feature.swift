@@ -96,6 +96,106 @@ public enum FeatureProtocol {
     case columns
   }
 
+  /// A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but
+  /// `disjoint`, and equals another empty one.
+  public enum SpatialRelationship: String, WireEnum {
+    /// They share a position.
+    case intersects
+    /// No position of the second is outside of the first, and their interiors share one: what lies on the boundary
+    /// alone is not contained.
+    case contains
+    /// Their interiors share some positions, not all, and fewer dimensions than the larger of them has.
+    case crosses
+    /// The second contains the first.
+    case within
+    /// Both have the same dimension, as has what they share, and each has positions that the other lacks.
+    case overlaps
+    /// They share positions of their boundaries only.
+    case touches
+    /// They share no position.
+    case disjoint
+    /// They have the same positions, in whatever order.
+    case equals
+    /// Their envelopes share a position.
+    case envelopeIntersects
+    /// Their intersection matrix matches a pattern.
+    case relate
+  }
+
+  /// A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of
+  /// interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).
+  static func readRelationPattern(_ json: JSONValue) throws(JSONError) -> String {
+    try json.string("string of 9 characters") { (9...9).contains($0.unicodeScalars.count) }
+  }
+
+  /// What is computed of the values of a field. Null, and NaN in files, is no value.
+  public enum StatisticType: String, WireEnum {
+    /// The number of values; without a field that of features.
+    case count
+    /// The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding
+    /// errors. Null without numbers, and beyond the range of doubles.
+    case sum
+    /// The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range of
+    /// doubles.
+    case mean
+    /// The square root of the variance.
+    case standardDeviation
+    /// The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less
+    /// one. Null for fewer than two numbers.
+    case variance
+    /// The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the
+    /// earliest. Null without values.
+    case min
+    /// The last value in that order.
+    case max
+  }
+
+  /// A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field:
+  /// fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do
+  /// not count.
+  public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
+    /// What is computed.
+    public var type: FeatureProtocol.StatisticType
+    /// Of the values of this attribute; only `count` may be without.
+    public var field: String?
+    /// Its name in records; the type and the field, as `mean_population`, when absent, or `count`.
+    public var name: String?
+
+    public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
+      self.type = type
+      self.field = field
+      self.name = name
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.type = try FeatureProtocol.StatisticType(from: json["type"])
+      let field = json["field"]
+      self.field = try field.isPresent
+        ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      type.encode(to: &writer)
+      if let field {
+        writer.key("field")
+        writer.value(field)
+      }
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      writer.endObject()
+    }
+  }
+
   /// The features that are joined: of a layer only those that pass its own filters.
   public struct JoinSource: JSONDecodable, JSONEncodable, Sendable {
     /// A loaded layer; this or `overlay`.
@@ -235,7 +335,22 @@ public enum FeatureProtocol {
     /// In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
     /// 85.0511287798066 degrees are clamped, those of the box and those of features.
     var envelope: SessionProtocol.Envelope? { get }
-    /// Of `envelope`; that of the features when absent.
+    /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+    /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+    /// which features of another reference are transformed, position by position, as `outSpatialReference` does; the
+    /// result is that of the same question about the answer of `feature/query` in that reference. A feature with a
+    /// position that has no coordinates there has no relation. In a reference that wraps around the world places
+    /// match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one
+    /// piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+    /// cross; features need not be.
+    var geometry: JSONOpaque? { get }
+    /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+    /// that it is within.
+    var spatialRelationship: FeatureProtocol.SpatialRelationship { get }
+    /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+    /// has to match.
+    var relation: String? { get }
+    /// Of `envelope` and `geometry`; that of the features when absent.
     var spatialReference: String? { get }
     /// Only these features.
     var ids: [Int]? { get }
@@ -250,11 +365,14 @@ public enum FeatureProtocol {
 
   /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
   /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
-  /// follows.
+  /// follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
+  /// reply then has no features, or no columns.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
     public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -265,7 +383,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -280,14 +413,20 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features.
-      public var limit: Int
+      /// Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the
+      /// result is sent in parts (`meta.partialResultToken`).
+      public var limit: Int?
       /// The attributes to return; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
       /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
       public var returnM: Bool
+      /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+      /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
+      /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
+      /// of `outSpatialReference`.
+      public var maxAllowableOffset: Double?
       /// How features are returned.
       public var format: FeatureProtocol.FeatureFormat
       /// Of the geometries in the answer; that of the features when absent.
@@ -295,14 +434,19 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true, returnM: Bool = false,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil, properties: [String]? = nil,
+        returnGeometry: Bool = true, returnM: Bool = false, maxAllowableOffset: Double? = nil,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -314,6 +458,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.returnM = returnM
+        self.maxAllowableOffset = maxAllowableOffset
         self.format = format
         self.outSpatialReference = outSpatialReference
       }
@@ -326,6 +471,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -347,7 +500,7 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let properties = json["properties"]
         self.properties = try properties.isPresent
           ? properties.array { (e) throws(JSONError) in try e.string() }
@@ -356,12 +509,17 @@ public enum FeatureProtocol {
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
         let returnM = json["returnM"]
         self.returnM = try returnM.isPresent ? returnM.bool() : false
+        let maxAllowableOffset = json["maxAllowableOffset"]
+        self.maxAllowableOffset = try maxAllowableOffset.isPresent
+          ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
+          : nil
         let format = json["format"]
         self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
           : nil
+        wantsParts = json.wantsParts
       }
     }
 
@@ -430,6 +588,60 @@ public enum FeatureProtocol {
         writer.endObject()
       }
     }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// That of the reply.
+      public var revision: Int
+      /// Of the geometries.
+      public var spatialReference: String
+      /// The next features; absent with columns.
+      public var features: JSONOpaque?
+      /// The next features in columns.
+      public var columns: OverlayProtocol.FeatureColumns?
+      /// With columns: the attributes in order, with their types.
+      public var fields: [SourceProtocol.Field]?
+      /// Those of these features whose geometry is null because a position of it has no coordinates in
+      /// `outSpatialReference`.
+      public var failed: [FeatureProtocol.FailedFeature]?
+
+      public init(
+        revision: Int, spatialReference: String, features: JSONOpaque? = nil,
+        columns: OverlayProtocol.FeatureColumns? = nil, fields: [SourceProtocol.Field]? = nil,
+        failed: [FeatureProtocol.FailedFeature]? = nil
+      ) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.features = features
+        self.columns = columns
+        self.fields = fields
+        self.failed = failed
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        if let features {
+          writer.key("features")
+          features.encode(to: &writer)
+        }
+        if let columns {
+          writer.key("columns")
+          columns.encode(to: &writer)
+        }
+        if let fields {
+          writer.key("fields")
+          writer.array(fields) { $0.encode(to: &$1) }
+        }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
   }
 
   /// Returns ids only.
@@ -437,6 +649,8 @@ public enum FeatureProtocol {
     public static let name: StaticString = "feature/queryIds"
 
     public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -447,7 +661,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -462,18 +691,23 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features.
-      public var limit: Int
+      /// Maximum number of features. At most 1000000, and 100000 when absent; any number, and all when absent, where
+      /// the result is sent in parts (`meta.partialResultToken`).
+      public var limit: Int?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 100000
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -492,6 +726,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -513,9 +755,8 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent
-          ? limit.integer("integer in 0...1000000") { $0 >= 0 && $0 <= 1000000 }
-          : 100000
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        wantsParts = json.wantsParts
       }
     }
 
@@ -544,6 +785,27 @@ public enum FeatureProtocol {
         writer.endObject()
       }
     }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// That of the reply.
+      public var revision: Int
+      /// The next ids.
+      public var ids: [Int]
+
+      public init(revision: Int, ids: [Int]) {
+        self.revision = revision
+        self.ids = ids
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("ids")
+        writer.array(ids) { $1.value($0) }
+        writer.endObject()
+      }
+    }
   }
 
   /// Returns their number only.
@@ -561,7 +823,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -575,12 +852,16 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -596,6 +877,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -650,7 +939,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -666,12 +970,16 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -688,6 +996,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -756,6 +1072,314 @@ public enum FeatureProtocol {
     }
   }
 
+  /// Statistics of features, for each group of those with equal values in all fields of `groupBy`. Without `groupBy`
+  /// all features are one group, even if there are none.
+  ///
+  /// Null is a value to group by. An integer and a double of the same value are equal, in fields of dates texts that
+  /// stand for the same time; JSON is equal as text. Of equal values the group has that of its first feature.
+  public enum QueryStatistics {
+    public static let name: StaticString = "feature/queryStatistics"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// What is computed. Names are each used once, and are not those of fields in `groupBy`.
+      public var statistics: [FeatureProtocol.Statistic]
+      /// The attributes that the features of a group have in common.
+      public var groupBy: [String]?
+      /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
+      public var having: String?
+      /// Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups
+      /// when absent, are in ascending order of the values of `groupBy`, null last.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of groups to skip.
+      public var offset: Int
+      /// Maximum number of groups.
+      public var limit: Int
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: String? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
+        limit: Int = 1000
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.statistics = statistics
+        self.groupBy = groupBy
+        self.having = having
+        self.orderBy = orderBy
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.statistics =
+          try json["statistics"].array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
+        let groupBy = json["groupBy"]
+        self.groupBy = try groupBy.isPresent
+          ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let having = json["having"]
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Whether there are more groups.
+      public var exceededLimit: Bool
+      /// The groups.
+      public var records: JSONOpaque
+
+      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+        self.revision = revision
+        self.exceededLimit = exceededLimit
+        self.records = records
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("records")
+        records.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The distinct values of a field, or combinations of values of several, and how many features have each. Null is a
+  /// value. What is equal is said in `feature/queryStatistics`.
+  public enum QueryDistinctValues {
+    public static let name: StaticString = "feature/queryDistinctValues"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The attributes.
+      public var fields: [String]
+      /// Sort keys, the first most significant: some of `fields`. Ties, and all records when absent, are in ascending
+      /// order of the values, null last.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of records to skip.
+      public var offset: Int
+      /// Maximum number of records.
+      public var limit: Int
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String],
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.fields = fields
+        self.orderBy = orderBy
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.fields =
+          try json["fields"].array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Whether there are more records.
+      public var exceededLimit: Bool
+      /// The values.
+      public var records: JSONOpaque
+
+      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+        self.revision = revision
+        self.exceededLimit = exceededLimit
+        self.records = records
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("records")
+        records.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
   /// Changes which features are selected: by those that match. Without a filter these are all, with an empty list of
   /// ids none. What has been removed before the task ends is left out. Undo does not change selections.
   public enum Select {
@@ -772,7 +1396,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -788,12 +1427,17 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, mode: OverlayProtocol.SelectionMode = .new
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -810,6 +1454,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -876,7 +1528,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -903,13 +1570,18 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque, limit: Int? = nil,
-        maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false, properties: [String]? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque,
+        limit: Int? = nil, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
+        properties: [String]? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -931,6 +1603,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -1037,7 +1717,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -1067,8 +1762,9 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
@@ -1076,6 +1772,9 @@ public enum FeatureProtocol {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -1099,6 +1798,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)

@@ -38,37 +38,50 @@ package enum ParamMembers {
     "environment/clear": params(["keys", "node"]),
     "environment/listKeys": params([]),
     "feature/query": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", "properties", "returnGeometry", "returnM", "format", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
+      "maxAllowableOffset", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryCount": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent })
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent })
     ]),
     "feature/queryExtent": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "outSpatialReference"
+    ]),
+    "feature/queryStatistics": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("statistics", .elements(.named { statistic })), "groupBy", "having",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+    ]),
+    "feature/queryDistinctValues": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
     ]),
     "feature/nearest": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "locations", "limit", "maxDistance", "planar",
-      "returnAzimuth", "properties"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "locations",
+      "limit", "maxDistance", "planar", "returnAzimuth", "properties"
     ]),
     "feature/join": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("join", .named { joinSource }), "relationship",
-      "nearestCount", "maxDistance", "output", .init("aggregates", .elements(.named { joinAggregate })), "offset",
-      "limit"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "output",
+      .init("aggregates", .elements(.named { joinAggregate })), "offset", "limit"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
@@ -107,19 +120,20 @@ package enum ParamMembers {
     "location/close": params(["locationSource"]),
     "location/observe": params(["locationSource", "maxRate"]),
     "locator/geocode": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
-      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "searchText", "field", "weightField", "preferredSearchLocation", "minScore", "maxResults",
+      "resultAttributeNames", "outSpatialReference"
     ]),
     "locator/suggest": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
-      "preferredSearchLocation", "maxResults"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "searchText", "field", "weightField", "preferredSearchLocation", "maxResults"
     ]),
     "locator/reverseGeocode": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "location", "field", "maxDistance", "maxResults",
-      "resultAttributeNames", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "location",
+      "field", "maxDistance", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),
@@ -238,7 +252,8 @@ package enum ParamMembers {
   package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
   package static let meta: ParamShape = .object([
-    "origin", "ifRevision", "step", "undo", "progressToken", .init("task", .named { taskOptions })
+    "origin", "ifRevision", "step", "undo", "progressToken", "partialResultToken",
+    .init("task", .named { taskOptions })
   ])
 
   package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])
@@ -246,6 +261,8 @@ package enum ParamMembers {
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
   package static let orderBy: ParamShape = .object(["field", "order"])
+
+  package static let statistic: ParamShape = .object(["type", "field", "name"])
 
   package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
 

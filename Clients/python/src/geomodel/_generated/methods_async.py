@@ -1289,6 +1289,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1300,13 +1303,15 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        max_allowable_offset: float | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
         """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
         them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows.
+        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
+        in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1317,7 +1322,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1326,11 +1344,17 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...100000; default 1000)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
             return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
                 in columns WKB with M. (default False)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1356,6 +1380,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1376,6 +1402,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1387,6 +1416,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "maxAllowableOffset": max_allowable_offset,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -1401,6 +1431,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1422,7 +1455,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1431,7 +1477,8 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...1000000; default 100000)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
+                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1447,6 +1494,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1467,6 +1516,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1487,6 +1539,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1505,7 +1560,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1525,6 +1593,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1545,6 +1615,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1562,6 +1635,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1581,7 +1657,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1609,6 +1698,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1629,6 +1720,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1641,12 +1735,264 @@ class FeatureMethods(AsyncCaller):
         )
         return result
 
+    async def query_statistics(
+        self,
+        *,
+        statistics: Sequence[t.Statistic],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        group_by: Sequence[str] | None = None,
+        having: t.Expression | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryStatisticsResult:
+        """Statistics of features, for each group of those with equal values in all fields of `groupBy`.
+        Without `groupBy` all features are one group, even if there are none.
+
+        Null is a value to group by. An integer and a double of the same value are equal, in fields of dates
+        texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its
+        first feature.
+
+        Args:
+            statistics: What is computed. Names are each used once, and are not those of fields in
+                `groupBy`. (at most 64 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            group_by: The attributes that the features of a group have in common. (at most 16 elements)
+            having: Only groups for which this is true; its properties are the names of statistics and the
+                fields of `groupBy`.
+            order_by: Sort keys, the first most significant: names of statistics, or fields of `groupBy`.
+                Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
+                last. (at most 16 elements)
+            offset: Number of groups to skip. (at least 0; default 0)
+            limit: Maximum number of groups. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more groups.
+            records: The groups.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.query_statistics(
+                overlay="o1",
+                statistics=[{"type": "count"}],
+                group_by=["name"],
+            )
+        """
+        result: t.FeatureQueryStatisticsResult = await self._call(
+            "feature/queryStatistics",
+            _given(
+                {
+                    "statistics": statistics,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "groupBy": group_by,
+                    "having": having,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def query_distinct_values(
+        self,
+        *,
+        fields: Sequence[str],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryDistinctValuesResult:
+        """The distinct values of a field, or combinations of values of several, and how many features have
+        each. Null is a value. What is equal is said in `feature/queryStatistics`.
+
+        Args:
+            fields: The attributes. (1 to 16 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant: some of `fields`. Ties, and all records when
+                absent, are in ascending order of the values, null last. (at most 16 elements)
+            offset: Number of records to skip. (at least 0; default 0)
+            limit: Maximum number of records. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more records.
+            records: The values.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.query_distinct_values(overlay="o1", fields=["name"])
+        """
+        result: t.FeatureQueryDistinctValuesResult = await self._call(
+            "feature/queryDistinctValues",
+            _given(
+                {
+                    "fields": fields,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def select(
         self,
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1668,7 +2014,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1691,6 +2050,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1711,6 +2072,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1730,6 +2094,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1760,7 +2127,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1820,6 +2200,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1843,6 +2226,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1875,7 +2261,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1932,6 +2331,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3151,6 +3553,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3179,7 +3584,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3234,6 +3652,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3259,6 +3680,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3283,7 +3707,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3333,6 +3770,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3355,6 +3795,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3380,7 +3823,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3438,6 +3894,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,

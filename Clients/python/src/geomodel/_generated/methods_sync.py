@@ -1265,6 +1265,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1276,13 +1279,15 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        max_allowable_offset: float | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
         """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
         them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows.
+        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
+        in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1293,7 +1298,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1302,11 +1320,17 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...100000; default 1000)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
             return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
                 in columns WKB with M. (default False)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1332,6 +1356,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1352,6 +1378,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1363,6 +1392,7 @@ class FeatureMethods(SyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "maxAllowableOffset": max_allowable_offset,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -1377,6 +1407,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1398,7 +1431,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1407,7 +1453,8 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...1000000; default 100000)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
+                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1423,6 +1470,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1443,6 +1492,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1463,6 +1515,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1481,7 +1536,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1501,6 +1569,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1521,6 +1591,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1538,6 +1611,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1557,7 +1633,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1585,6 +1674,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1605,6 +1696,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1617,12 +1711,260 @@ class FeatureMethods(SyncCaller):
         )
         return result
 
+    def query_statistics(
+        self,
+        *,
+        statistics: Sequence[t.Statistic],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        group_by: Sequence[str] | None = None,
+        having: t.Expression | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryStatisticsResult:
+        """Statistics of features, for each group of those with equal values in all fields of `groupBy`.
+        Without `groupBy` all features are one group, even if there are none.
+
+        Null is a value to group by. An integer and a double of the same value are equal, in fields of dates
+        texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its
+        first feature.
+
+        Args:
+            statistics: What is computed. Names are each used once, and are not those of fields in
+                `groupBy`. (at most 64 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            group_by: The attributes that the features of a group have in common. (at most 16 elements)
+            having: Only groups for which this is true; its properties are the names of statistics and the
+                fields of `groupBy`.
+            order_by: Sort keys, the first most significant: names of statistics, or fields of `groupBy`.
+                Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
+                last. (at most 16 elements)
+            offset: Number of groups to skip. (at least 0; default 0)
+            limit: Maximum number of groups. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more groups.
+            records: The groups.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.query_statistics(overlay="o1", statistics=[{"type": "count"}], group_by=["name"])
+        """
+        result: t.FeatureQueryStatisticsResult = self._call(
+            "feature/queryStatistics",
+            _given(
+                {
+                    "statistics": statistics,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "groupBy": group_by,
+                    "having": having,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def query_distinct_values(
+        self,
+        *,
+        fields: Sequence[str],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryDistinctValuesResult:
+        """The distinct values of a field, or combinations of values of several, and how many features have
+        each. Null is a value. What is equal is said in `feature/queryStatistics`.
+
+        Args:
+            fields: The attributes. (1 to 16 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant: some of `fields`. Ties, and all records when
+                absent, are in ascending order of the values, null last. (at most 16 elements)
+            offset: Number of records to skip. (at least 0; default 0)
+            limit: Maximum number of records. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more records.
+            records: The values.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.query_distinct_values(overlay="o1", fields=["name"])
+        """
+        result: t.FeatureQueryDistinctValuesResult = self._call(
+            "feature/queryDistinctValues",
+            _given(
+                {
+                    "fields": fields,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def select(
         self,
         *,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1644,7 +1986,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1667,6 +2022,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1687,6 +2044,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1706,6 +2066,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1736,7 +2099,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1796,6 +2172,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1819,6 +2198,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1851,7 +2233,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1908,6 +2303,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3122,6 +3520,9 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3150,7 +3551,20 @@ class LocatorMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3205,6 +3619,9 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3230,6 +3647,9 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3254,7 +3674,20 @@ class LocatorMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3304,6 +3737,9 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3326,6 +3762,9 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3351,7 +3790,20 @@ class LocatorMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3409,6 +3861,9 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
