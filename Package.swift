@@ -70,12 +70,12 @@ let package = Package(
 
     // The model.
     library("Geometry", ["Platform"]),
-    library("Query", ["Geometry", "Calendar", "TextFormatting", "Platform", collections]),
+    library("GeometryEngine", ["Geometry", "CGEOS"]),
+    library("Query", ["GeometryEngine", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
     library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
-    // One wrapper a native concern.
+    // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ"]),
-    library("GeometryEngine", ["Geometry", "CGEOS"]),
 
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
@@ -99,7 +99,9 @@ let package = Package(
       ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", ordered]),
     library(
       "Drawing",
-      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting"]),
+      [
+        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting", "Platform",
+      ]),
     library(
       "Handlers",
       [
@@ -149,7 +151,7 @@ let package = Package(
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
-    tests("QueryTests", ["Query", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
+    tests("QueryTests", ["Query", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
     tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
     tests("DrawingTests", ["Drawing", "GeoModel", "Query", "Geometry", "Projection"]),
     tests(

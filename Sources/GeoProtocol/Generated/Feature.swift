@@ -96,13 +96,38 @@ public enum FeatureProtocol {
     case columns
   }
 
+  /// What selects features of a layer or an overlay. Features match that pass all that is given.
+  public protocol FeatureFilter: Sendable {
+    /// A loaded layer; this or `overlay`.
+    var layer: String? { get }
+    /// An overlay; this or `layer`.
+    var overlay: String? { get }
+    /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+    /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`,
+    /// or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181).
+    /// In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+    /// 85.0511287798066 degrees are clamped, those of the box and those of features.
+    var envelope: SessionProtocol.Envelope? { get }
+    /// Of `envelope`; that of the features when absent.
+    var spatialReference: String? { get }
+    /// Only these features.
+    var ids: [Int]? { get }
+    /// Only those for which this is true, neither false nor unknown.
+    var whereClause: String? { get }
+    /// Only those that are selected, or only those that are not.
+    var isSelected: Bool? { get }
+    /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+    /// filter.
+    var timeExtent: LayerProtocol.TimeExtent? { get }
+  }
+
   /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
   /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
   /// follows.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -284,7 +309,7 @@ public enum FeatureProtocol {
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -398,7 +423,7 @@ public enum FeatureProtocol {
   public enum QueryCount {
     public static let name: StaticString = "feature/queryCount"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -487,7 +512,7 @@ public enum FeatureProtocol {
   public enum QueryExtent {
     public static let name: StaticString = "feature/queryExtent"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -599,6 +624,106 @@ public enum FeatureProtocol {
           writer.key("failed")
           writer.array(failed) { $0.encode(to: &$1) }
         }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Changes which features are selected: by those that match. Without a filter these are all, with an empty list of
+  /// ids none. What has been removed before the task ends is left out. Undo does not change selections.
+  public enum Select {
+    public static let name: StaticString = "feature/select"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Of `envelope`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The mode.
+      public var mode: OverlayProtocol.SelectionMode
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, mode: OverlayProtocol.SelectionMode = .new
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.mode = mode
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let mode = json["mode"]
+        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .new
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Number of features that match.
+      public var count: Int
+      /// Number of features that are selected now; of a layer only those that match its own filters.
+      public var selectedCount: Int
+
+      public init(revision: Int, count: Int, selectedCount: Int) {
+        self.revision = revision
+        self.count = count
+        self.selectedCount = selectedCount
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("count")
+        writer.value(count)
+        writer.key("selectedCount")
+        writer.value(selectedCount)
         writer.endObject()
       }
     }

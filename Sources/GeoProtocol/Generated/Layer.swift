@@ -809,7 +809,7 @@ public enum LayerProtocol {
 
       public init(
         layer: String, ids: [Int]? = nil, whereClause: String? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        mode: OverlayProtocol.SelectionMode = .replace
+        mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
         self.ids = ids
@@ -830,7 +830,7 @@ public enum LayerProtocol {
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let mode = json["mode"]
-        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .replace
+        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .new
       }
     }
 

@@ -27,10 +27,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "6a113b5a01abc3fe"
+  public static let hash = "73e750e37662f45b"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
-    "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -188,8 +188,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .contentModified]
     ),
     MethodInfo(
@@ -206,6 +206,12 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .contentModified]
@@ -315,6 +321,18 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/observe", domain: "location", shape: .session, since: "0.1.0",
       errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
@@ -568,6 +586,14 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",
       errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
+    ),
+    MethodInfo(
+      name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/select", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6a113b5a01abc3fe"
+PROTOCOL_HASH = "73e750e37662f45b"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1395,6 +1395,19 @@ class FeatureQueryExtentResult(TypedDict):
     """
 
 
+class FeatureSelectResult(TypedDict):
+    """What `feature/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """Number of features that match. (at least 0)"""
+    selectedCount: int
+    """Number of features that are selected now; of a layer only those that match its own filters. (at least
+    0)
+    """
+
+
 class LoadStatusNotLoaded(TypedDict):
     """Not requested yet, or cancelled."""
 
@@ -1840,6 +1853,62 @@ class LocationStatusChangedParams(TypedDict):
     """The status."""
 
 
+class GeocodeResult(TypedDict):
+    """A place."""
+
+    id: FeatureId
+    """The feature."""
+    label: str
+    """Its name."""
+    score: float
+    """How well the name matches; 100 where a place was searched by its position. (in 0...100)"""
+    displayLocation: NotRequired[Geometry]
+    """Its point, for other geometries the middle of the envelope; absent for a feature without one, or
+    without coordinates in `outSpatialReference`.
+    """
+    distance: NotRequired[float]
+    """From the position that was searched or preferred, on the ellipsoid. (metre)"""
+    attributes: PlaceAttributes
+    """Those that were requested and have a value."""
+
+
+class SuggestResult(TypedDict):
+    """A suggestion: the name of one feature or of several."""
+
+    label: str
+    """The name."""
+    score: float
+    """How well it matches. (in 0...100)"""
+    ids: list[FeatureId]
+    """The features of that name among the best matches, best first."""
+
+
+PlaceAttributes = Any
+"""Values by name."""
+
+
+class LocatorGeocodeResult(TypedDict):
+    """What `locator/geocode` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the points."""
+    results: list[GeocodeResult]
+    """The places."""
+    exceededLimit: bool
+    """Whether more places match."""
+
+
+class LocatorSuggestResult(TypedDict):
+    """What `locator/suggest` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    results: list[SuggestResult]
+    """The names."""
+
+
 class Map(TypedDict):
     """A map."""
 
@@ -2029,12 +2098,12 @@ RenderingMode = Literal["dynamic", "static"]
 `static`: After navigation: for many graphics that do not move.
 """
 
-SelectionMode = Literal["replace", "add", "remove"]
+SelectionMode = Literal["new", "add", "subtract"]
 """How a selection changes.
 
-`replace`: Replaces the selection.
+`new`: Replaces the selection.
 `add`: Adds to the selection.
-`remove`: Removes from the selection.
+`subtract`: Removes from the selection.
 """
 
 
@@ -3415,6 +3484,46 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+class IdentifyResult(TypedDict):
+    """What `view/identify` found in a layer, a group or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer or group; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    name: str
+    """Its name; empty for an overlay without one."""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the geometries; absent for a group."""
+    features: NotRequired[FeatureList]
+    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
+    `error`.
+    """
+    distances: list[float]
+    """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
+    popups: list[Popup]
+    """A popup for each feature, in the same order; none where popups are disabled."""
+    exceededLimit: bool
+    """Whether there are more than `maximumResults`."""
+    sublayerResults: list[IdentifyResult]
+    """Of a group: the results of its layers, top to bottom."""
+    error: NotRequired[Failure]
+    """Why the layer cannot be identified; others are, all the same."""
+
+
+class SelectResult(TypedDict):
+    """What `view/select` found in a layer or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    ids: list[FeatureId]
+    """What was found, last drawn first."""
+    selectedCount: int
+    """Its number of selected features now. (at least 0)"""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3572,6 +3681,24 @@ class ViewGetVisibleAreaResult(TypedDict):
     continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from
     edge to edge.
     """
+
+
+class ViewIdentifyResult(TypedDict):
+    """What `view/identify` answers."""
+
+    revision: int
+    """The world's revision that was identified. (at least 0)"""
+    results: list[IdentifyResult]
+    """Top to bottom."""
+
+
+class ViewSelectResult(TypedDict):
+    """What `view/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    results: list[SelectResult]
+    """What was found, top to bottom; without groups."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
