@@ -33,8 +33,8 @@ extension World {
       history.extendEdit(settled(undoRecords))
     } else {
       // A single record always differs from the current state.
-      let coalesced = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
-      let undoRecords = settled(coalesced)
+      let net = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
+      let undoRecords = settled(net)
       if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision) }
     }
     if hasOther { history.recordOtherChange() }
