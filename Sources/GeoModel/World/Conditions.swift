@@ -14,6 +14,17 @@ extension Expression {
     } catch { throw .expression(error, path: path) }
   }
 
+  /// Parses a condition over values by these names.
+  ///
+  /// - Parameter path: JSON Pointer of the text from the params, for errors.
+  public static func condition(
+    _ text: String, over names: [String], at path: String
+  ) throws(ModelError) -> Expression {
+    let expression = try condition(text, at: path)
+    do throws(ExpressionError) { try expression.check(names: names) } catch { throw .expression(error, path: path) }
+    return expression
+  }
+
   /// Parses a condition and compiles it for a schema.
   ///
   /// - Parameter path: JSON Pointer of the text from the params, for errors.

@@ -51,7 +51,7 @@ extension FeatureStore {
   /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
   /// not exist are skipped.
   @inline(__always)
-  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) -> Void)
+  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void) rethrows
   where Rows.Element == UInt32, Rows.Index == Int {
     var start = rows.startIndex
     while start < rows.endIndex {
@@ -60,7 +60,7 @@ extension FeatureStore {
         let (base, limit) = (slots[slot].base, UInt32(slots[slot].chunk.count))
         // Rows below the base wrap to values above the limit.
         while end < rows.endIndex, rows[end] &- base < limit { end &+= 1 }
-        if start < end { body(slots[slot], start..<end) }
+        if start < end { try body(slots[slot], start..<end) }
       }
       start = max(end, start + 1)
     }
