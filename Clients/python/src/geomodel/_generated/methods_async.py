@@ -1289,6 +1289,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1300,13 +1303,15 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        max_allowable_offset: float | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
         """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
         them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows.
+        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
+        in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1317,7 +1322,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1326,11 +1344,17 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...100000; default 1000)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
             return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
                 in columns WKB with M. (default False)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1356,6 +1380,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1376,6 +1402,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1387,6 +1416,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "maxAllowableOffset": max_allowable_offset,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -1401,6 +1431,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1422,7 +1455,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1431,7 +1477,8 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...1000000; default 100000)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
+                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1447,6 +1494,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1467,6 +1516,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1487,6 +1539,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1505,7 +1560,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1525,6 +1593,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1545,6 +1615,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1562,6 +1635,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1581,7 +1657,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1609,6 +1698,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1629,6 +1720,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1648,6 +1742,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1678,7 +1775,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1709,6 +1819,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1738,6 +1850,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1761,6 +1876,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1784,7 +1902,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1811,6 +1942,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1834,6 +1967,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1854,6 +1990,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1875,7 +2014,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1898,6 +2050,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1918,6 +2072,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3131,6 +3288,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3159,7 +3319,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3214,6 +3387,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3239,6 +3415,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3263,7 +3442,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3313,6 +3505,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
