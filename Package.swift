@@ -106,7 +106,7 @@ let package = Package(
       "Handlers",
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "Elevation", "Readers", "Reading", "Files",
+        "Query", "Elevation", "Readers", "Reading", "Files", "Platform",
       ]),
     library(
       "Links",

@@ -93,6 +93,7 @@ final class Client: MethodHost, HandlerClient {
     OverlayService.register(on: self)
     FeatureService.register(on: self)
     LocatorService.register(on: self)
+    ClusterService.register(on: self)
     LocationService.register(on: self)
     ViewModelService.register(on: self)
     BindingService.register(on: self)

@@ -60,3 +60,9 @@ public func monotonicNanoseconds() -> UInt64 {
     setpriority(CInt(PRIO_PROCESS.rawValue), id_t(thread), value) == 0
   }
 #endif
+
+/// Lets other threads run for a millisecond.
+public func pauseThread() {
+  var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+  nanosleep(&time, nil)
+}

@@ -68,6 +68,7 @@ extension Wire {
     case .string(let text): .text(text)
     case .labelDefinitions(let labels): .labels(try self.labels(labels))
     case .popupDefinition(let popup): .popup(try self.popup(popup))
+    case .featureReduction(let reduction): .featureReduction(featureReduction(reduction))
     case .renderer(let renderer): .renderer(try self.renderer(renderer))
     case .layerTime(let time):
       .time(
@@ -101,6 +102,7 @@ extension MemberValue: JSONEncodable {
     case .bookmarks(let bookmarks): writer.array(bookmarks) { Wire.bookmark($0).encode(to: &$1) }
     case .expression(let expression): writer.value(expression.text)
     case .envelope(let envelope): Wire.envelope(envelope).encode(to: &writer)
+    case .featureReduction(let reduction): Wire.featureReduction(reduction).encode(to: &writer)
     case .fields(let fields): writer.array(fields) { Wire.field($0).encode(to: &$1) }
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
     case .labels(let labels): writer.array(labels) { Wire.label($0).encode(to: &$1) }

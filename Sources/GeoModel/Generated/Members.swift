@@ -7,8 +7,8 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
     values, objects, kind, map, scene, group, source, sourceLayer, name, isVisible, opacity, minScale,
     maxScale, loadStatus, layers, visibilityMode, spatialReference, geometryType, featureCount, extent,
     fields, selectedCount, definitionExpression, time, isTimeFilterEnabled, renderer, labels, labelsEnabled,
-    popup, isPopupEnabled, status, velocity, interval, loops, owner, location, title, basemap,
-    operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
+    popup, featureReduction, isPopupEnabled, status, velocity, interval, loops, owner, location, title,
+    basemap, operationalLayers, tables, bookmarks, initialViewpoint, referenceScale, backgroundColor, view,
     selectionColor, renderingMode, graphicCount, baseSurface, driver, path, warnings, width, height, dpi,
     viewpoint, center, scale, rotation, isNavigating, overlays, locationDisplay, mode, tickRate, canUndo,
     canRedo, undoName, redoName, isEditing, isModified, environment, graphics, layerViewStates
@@ -34,7 +34,7 @@ extension Collection {
         [.returned, .observed, .written, .modifies]
       case .name, .isVisible, .opacity, .visibilityMode, .isTimeFilterEnabled, .labelsEnabled, .isPopupEnabled:
         [.returned, .observed, .settable, .written, .modifies]
-      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup:
+      case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup, .featureReduction:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .loadStatus, .spatialReference, .geometryType, .featureCount, .extent, .fields, .selectedCount:
         [.returned, .observed]
@@ -67,7 +67,7 @@ extension Collection {
       switch property {
       case .view:
         [.returned]
-      case .name, .minScale, .maxScale, .renderer, .labels, .popup, .selectionColor:
+      case .name, .minScale, .maxScale, .renderer, .labels, .popup, .featureReduction, .selectionColor:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .spatialReference:
         [.returned, .written, .modifies]

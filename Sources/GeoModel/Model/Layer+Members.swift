@@ -80,6 +80,7 @@ extension Portrayed {
       Member(.labels, default: [], { $0.portrayal.labels }, set: { $0.portrayal.labels = $1 }),
       Member(.labelsEnabled, default: false, { $0.portrayal.labelsEnabled }, set: { $0.portrayal.labelsEnabled = $1 }),
       Member(.popup, { $0.portrayal.popup }, set: { $0.portrayal.popup = $1 }),
+      Member(.featureReduction, { $0.portrayal.featureReduction }, set: { $0.portrayal.featureReduction = $1 }),
     ]
   }
 

@@ -20,6 +20,7 @@ public enum MemberValue: Sendable {
   case basemap(Basemap)
   case bookmarks([Bookmark])
   case envelope(Envelope)
+  case featureReduction(FeatureReduction)
   case fields([Field])
   /// Indirect: a store has 350 bytes, which every value would take otherwise.
   indirect case graphics(FeatureStore)
@@ -82,6 +83,7 @@ extension MemberSettable {
     switch value {
     case .basemap(let basemap): basemap as? Self
     case .bookmarks(let bookmarks): bookmarks as? Self
+    case .featureReduction(let reduction): reduction as? Self
     case .labels(let labels): labels as? Self
     case .popup(let popup): popup as? Self
     case .renderer(let renderer): renderer as? Self
@@ -203,6 +205,10 @@ extension LoadStatus: MemberReadable {
 
 extension Renderer: MemberSettable {
   public var memberValue: MemberValue { .renderer(self) }
+}
+
+extension FeatureReduction: MemberSettable {
+  public var memberValue: MemberValue { .featureReduction(self) }
 }
 
 extension PopupDefinition: MemberSettable {

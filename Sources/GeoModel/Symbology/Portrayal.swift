@@ -11,6 +11,7 @@ public struct Portrayal: Hashable, Sendable {
   public var labelsEnabled = false
   public var popup: PopupDefinition?
   public var isPopupEnabled = true
+  public var featureReduction: FeatureReduction?
 
   public init() {}
 

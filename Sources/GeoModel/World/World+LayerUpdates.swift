@@ -82,6 +82,7 @@ extension MemberValue {
         do { try label.check(for: schema) } catch { throw error.under(String(index)) }
       }
     case .popup(let popup): try popup.check(for: schema())
+    case .featureReduction(let reduction): try reduction.check(for: schema())
     default: break
     }
   }

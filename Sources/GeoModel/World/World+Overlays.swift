@@ -14,13 +14,13 @@ extension World {
     let id = try claim(id, prefix: "overlay")
     let isInDegrees = info.kind == .geographic && info.unitName == "degree"
     let overlay = try Overlay(id: id, view: view, reference: info.reference, isInDegrees: isInDegrees).setting(members)
-    try overlay.appearance.checkScaleRange()
+    try overlay.check()
     defer { changeKnown(view) { $0.overlays.append(id) } }
     return insert(overlay)
   }
 
   public mutating func updateOverlay(_ id: OverlayID, _ changes: [MemberChange]) throws(ModelError) {
-    try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.appearance.checkScaleRange() }
+    try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.check() }
   }
 
   public mutating func closeOverlay(_ id: OverlayID) throws(ModelError) {
@@ -230,5 +230,14 @@ extension ModelError {
     self = .items(
       failure.items.prefix(100).map { ItemError(index: $0.index ?? 0, .store($0.error)) },
       count: failure.items.count)
+  }
+}
+
+extension Overlay {
+  fileprivate func check() throws(ModelError) {
+    try appearance.checkScaleRange()
+    do throws(SymbologyError) { try portrayal.featureReduction?.check(for: nil) } catch {
+      throw .symbology(error.under("featureReduction"))
+    }
   }
 }

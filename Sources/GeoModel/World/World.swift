@@ -3,6 +3,7 @@
 import Calendar
 import Geometry
 import HashTreeCollections
+import Query
 
 /// The whole model, as a value: a copy is a snapshot that a task can read off the loop.
 ///
@@ -45,6 +46,8 @@ public struct World: Sendable {
   public let transformer: any CoordinateTransformer
   public let geodesy: any Geodesy
   public let timeZones: any TimeZoneSource
+  /// Clusters of layers and overlays: no state, only what questions have computed.
+  public let clusters = ClusterCache()
 
   /// Computes what depends on the changes of the running command. It reads and writes by path, which is known in a room below.
   public var propagator: (@Sendable (inout World) throws -> Void)?

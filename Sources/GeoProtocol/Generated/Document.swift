@@ -529,6 +529,8 @@ public enum DocumentProtocol {
     public var labelsEnabled: Bool?
     /// Popup definition; without one the popup lists all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
+    /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
+    public var featureReduction: SymbologyProtocol.FeatureReduction?
     /// Whether popups are shown.
     public var isPopupEnabled: Bool?
 
@@ -538,7 +540,8 @@ public enum DocumentProtocol {
       minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
       definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
+      featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil
     ) {
       self.layer = layer
       self.kind = kind
@@ -558,6 +561,7 @@ public enum DocumentProtocol {
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
+      self.featureReduction = featureReduction
       self.isPopupEnabled = isPopupEnabled
     }
 
@@ -606,6 +610,10 @@ public enum DocumentProtocol {
       self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
       let popup = json["popup"]
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let featureReduction = json["featureReduction"]
+      self.featureReduction = try featureReduction.isPresent
+        ? SymbologyProtocol.FeatureReduction(from: featureReduction)
+        : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
     }
@@ -679,6 +687,10 @@ public enum DocumentProtocol {
       if let popup {
         writer.key("popup")
         popup.encode(to: &writer)
+      }
+      if let featureReduction {
+        writer.key("featureReduction")
+        featureReduction.encode(to: &writer)
       }
       if let isPopupEnabled {
         writer.key("isPopupEnabled")
@@ -1082,6 +1094,8 @@ public enum DocumentProtocol {
     public var labelsEnabled: Bool?
     /// Popup definition; without one the popup lists all attributes.
     public var popup: SymbologyProtocol.PopupDefinition?
+    /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
+    public var featureReduction: SymbologyProtocol.FeatureReduction?
     /// Whether popups are shown.
     public var isPopupEnabled: Bool?
     /// The colour of selected graphics; the environment's `selectionColor` when absent.
@@ -1093,7 +1107,8 @@ public enum DocumentProtocol {
       overlay: String, spatialReference: String = "EPSG:4326", graphics: JSONOpaque? = nil, name: String? = nil,
       isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+      labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
+      featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil,
       selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil
     ) {
       self.overlay = overlay
@@ -1108,6 +1123,7 @@ public enum DocumentProtocol {
       self.labels = labels
       self.labelsEnabled = labelsEnabled
       self.popup = popup
+      self.featureReduction = featureReduction
       self.isPopupEnabled = isPopupEnabled
       self.selectionColor = selectionColor
       self.renderingMode = renderingMode
@@ -1144,6 +1160,10 @@ public enum DocumentProtocol {
       self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
       let popup = json["popup"]
       self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let featureReduction = json["featureReduction"]
+      self.featureReduction = try featureReduction.isPresent
+        ? SymbologyProtocol.FeatureReduction(from: featureReduction)
+        : nil
       let isPopupEnabled = json["isPopupEnabled"]
       self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
       let selectionColor = json["selectionColor"]
@@ -1197,6 +1217,10 @@ public enum DocumentProtocol {
       if let popup {
         writer.key("popup")
         popup.encode(to: &writer)
+      }
+      if let featureReduction {
+        writer.key("featureReduction")
+        featureReduction.encode(to: &writer)
       }
       if let isPopupEnabled {
         writer.key("isPopupEnabled")

@@ -652,7 +652,7 @@ public enum LayerProtocol {
     public static let params = [
       "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
       "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
-      "isPopupEnabled", "clear"
+      "featureReduction", "isPopupEnabled", "clear"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -684,10 +684,12 @@ public enum LayerProtocol {
       public var labelsEnabled: Bool?
       /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
+      /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
+      public var featureReduction: SymbologyProtocol.FeatureReduction?
       /// Whether popups are shown.
       public var isPopupEnabled: Bool?
       /// Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`,
-      /// `popup`.
+      /// `popup`, `featureReduction`.
       public var clear: [String]?
 
       public init(
@@ -695,7 +697,8 @@ public enum LayerProtocol {
         maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
         definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
         renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
+        featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil,
         clear: [String]? = nil
       ) {
         self.layer = layer
@@ -712,6 +715,7 @@ public enum LayerProtocol {
         self.labels = labels
         self.labelsEnabled = labelsEnabled
         self.popup = popup
+        self.featureReduction = featureReduction
         self.isPopupEnabled = isPopupEnabled
         self.clear = clear
       }
@@ -753,6 +757,10 @@ public enum LayerProtocol {
         self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
         let popup = json["popup"]
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let featureReduction = json["featureReduction"]
+        self.featureReduction = try featureReduction.isPresent
+          ? SymbologyProtocol.FeatureReduction(from: featureReduction)
+          : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let clear = json["clear"]
@@ -776,6 +784,7 @@ public enum LayerProtocol {
         if let labels { members.append(("labels", .labelDefinitions(labels))) }
         if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
         if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let featureReduction { members.append(("featureReduction", .featureReduction(featureReduction))) }
         if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
         for name in clear ?? [] { members.append((name, nil)) }
         return members

@@ -27,10 +27,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "aa8db43dd0ca0732"
+  public static let hash = "dcea5f8f8081379e"
   public static let domains = [
-    "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
-    "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "feature", "layer",
+    "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -115,6 +115,20 @@ public enum WireProtocol {
     MethodInfo(
       name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
       errors: [.clockIsReal, .tooManyTicks]
+    ),
+    MethodInfo(
+      name: "cluster/query", domain: "cluster", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .contentModified, .resultTooLarge]
+    ),
+    MethodInfo(
+      name: "cluster/members", domain: "cluster", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .contentModified]
+    ),
+    MethodInfo(
+      name: "cluster/points", domain: "cluster", shape: .task, since: "0.2.0",
+      errors: [.unknownSpatialReference, .transformFailed, .libraryMissing, .columnLengths, .invalidItems,
+      .invalidGeometry, .resultTooLarge]
     ),
     MethodInfo(
       name: "document/new", domain: "document", shape: .session, since: "0.1.0",
@@ -735,6 +749,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/layers/*/labels", coalescing: .merge),
     StatePathInfo(path: "/layers/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/layers/*/popup", coalescing: .merge),
+    StatePathInfo(path: "/layers/*/featureReduction", coalescing: .merge),
     StatePathInfo(path: "/layers/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/locationSources/*", coalescing: .every),
     StatePathInfo(path: "/locationSources/*/status", coalescing: .latest),
@@ -761,6 +776,7 @@ public enum WireProtocol {
     StatePathInfo(path: "/overlays/*/labels", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/labelsEnabled", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/popup", coalescing: .merge),
+    StatePathInfo(path: "/overlays/*/featureReduction", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/isPopupEnabled", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/selectionColor", coalescing: .merge),
     StatePathInfo(path: "/overlays/*/renderingMode", coalescing: .merge),

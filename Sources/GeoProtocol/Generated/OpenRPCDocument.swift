@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"aa8db43dd0ca0732"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"dcea5f8f8081379e"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -196,6 +196,74 @@ public enum OpenRPCDocument {
 "ticks":{"type":"integer","description":"Number of ticks run."}}}},\#
 "errors":[{"code":-31022,"message":"The clock runs in real time, which cannot be advanced.","data":{"kind":"clockIsReal"}},\#
 {"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"}}],"examples":[{"name":"example","params":[{"name":"seconds","value":0.25}],"result":{"name":"result","value":{"revision":9,"now":"2000-01-01T00:00:00.250Z","ticks":8}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale's zoom is the next lower one: on the screen the radius is between that of `featureReduction` and twice that. Without clustering, where `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on, all points are single.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view","description":"Its scale, and the box around its visible area where `envelope` is absent; this, `scale` or `zoom`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scale","description":"The denominator of a scale, on a screen of 96 dpi.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"zoom","description":"A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":23}},\#
+{"name":"envelope","description":"Only clusters whose position is in this box, edges included; all when absent.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"offset","description":"Number of clusters and points to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of clusters and points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":10000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterQueryResult","schema":{"type":"object","required":["revision","spatialReference","zoom","exceededLimit","clusters"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the positions: that of the features."},\#
+"zoom":{"type":"integer","minimum":0,"description":"The zoom of the clusters."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
+"description":"Clusters and single points."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"zoom","value":3},\#
+{"name":"envelope","value":{"xMin":-10,"yMin":35,"xMax":30,"yMax":60}}],"result":{"name":"result","value":{"revision":7,"spatialReference":"EPSG:4326","zoom":3,"exceededLimit":false,"clusters":[{"id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
+"count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"cluster/members","summary":"The features of a cluster, in a stable order that keeps neighbours together.","description":"The features of a cluster, in a stable order that keeps neighbours together. A cluster that is no more, because points have come, gone or moved, is `unknownId`.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"cluster","description":"The cluster.","required":true,"schema":{"$ref":"#/components/schemas/ClusterId"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":1000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterMembersResult","schema":{"type":"object","required":["revision","count","expansionZoom","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"count":{"type":"integer","minimum":2,"description":"Number of features of the cluster."},\#
+"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it falls apart."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"The features."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"cluster","value":"2-91d2c8f0a4b6e7f3"}],"result":{"name":"result","value":{"revision":7,"count":3,"expansionZoom":6,"exceededLimit":false,"ids":[2,14,9]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"cluster/points","summary":"Clusters of points that belong to no object, at one zoom.","description":"Clusters of points that belong to no object, at one zoom.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"points","description":"The points: `x` and `y`, or `geometry`, and `ids`; without `ids` they are numbered from 0. Attributes are ignored.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
+{"name":"zoom","description":"The zoom.","required":true,"schema":{"type":"integer","minimum":0,"maximum":25}},\#
+{"name":"spatialReference","description":"Of the points; EPSG:4326 when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"maxZoom","description":"The last zoom with clusters.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":16}},\#
+{"name":"radius","description":"Points that are no further apart are clustered.","required":false,"schema":{"type":"number","minimum":0,"default":60},\#
+"x-unit":"dip"},\#
+{"name":"offset","description":"Number of clusters and points to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of clusters and points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":10000}},\#
+{"name":"returnMembers","description":"Whether to return the ids of each cluster's points.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterPointsResult","schema":{"type":"object","required":["revision","exceededLimit","clusters"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
+"description":"Clusters and single points, by ascending id."},\#
+"members":{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"}},\#
+"description":"The points of each, in the same order."}}}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
+{"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"points","value":{"x":[2.35,2.36,13.4],"y":[48.86,48.85,52.52]}},\#
+{"name":"zoom","value":4}],"result":{"name":"result","value":{"revision":0,"exceededLimit":false,"clusters":[{"cluster":"0-91d2c8f0a4b6e7f3","id":0,"geometry":{"type":"Point","coordinates":[2.355,48.855]},\#
+"count":2,"expansionZoom":13,"selectedCount":0,"attributes":{"cluster_count":2}},\#
+{"id":2,"geometry":{"type":"Point","coordinates":[13.4,52.52]},\#
+"count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"document/new","summary":"Begins an empty document.","description":"Begins an empty document. Closes the whole model: views with their tasks, location sources, view models, bindings and links too; clears the values of the environment and history, whether or not the document was saved. Undo cannot restore any of it; clients may reuse the ids, which the server does not mint again in this session.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":13,"isModified":false}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"document/open","summary":"Opens a document and replaces the model.","description":"Opens a document and replaces the model. The document is read and checked first and replaces the model atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file is no document: no JSON, of another format or too new. What is not valid in a document is left out and reported in `problems`: an element of a list, a member of an object, or the object where it cannot be without that member (its id, its data, its map). Members that were left out keep their text until they are set, and are saved with it; objects that were left out are not saved again. Missing or changed data do not fail it: sources, elevation sources and layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running one.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, at most 1 GiB (`--max-document-bytes`).","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
@@ -783,8 +851,9 @@ public enum OpenRPCDocument {
 "maxItems":100}},\#
 {"name":"labelsEnabled","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"popup","description":"Popup definition; without one the popup lists all attributes.","required":false,"schema":{"$ref":"#/components/schemas/PopupDefinition"}},\#
+{"name":"featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","required":false,"schema":{"$ref":"#/components/schemas/FeatureReduction"}},\#
 {"name":"isPopupEnabled","description":"Whether popups are shown.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"clear","description":"Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`, `popup`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"clear","description":"Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`, `renderer`, `labels`, `popup`, `featureReduction`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -1201,6 +1270,7 @@ public enum OpenRPCDocument {
 "maxItems":100}},\#
 {"name":"labelsEnabled","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"popup","description":"Popup definition; without one the popup lists all attributes.","required":false,"schema":{"$ref":"#/components/schemas/PopupDefinition"}},\#
+{"name":"featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","required":false,"schema":{"$ref":"#/components/schemas/FeatureReduction"}},\#
 {"name":"isPopupEnabled","description":"Whether popups are shown.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"selectionColor","description":"The colour of selected graphics; the environment's `selectionColor` when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"renderingMode","description":"When a renderer redraws it.","required":false,"schema":{"$ref":"#/components/schemas/RenderingMode"}},\#
@@ -1238,10 +1308,11 @@ public enum OpenRPCDocument {
 "maxItems":100}},\#
 {"name":"labelsEnabled","description":"Whether labels are drawn.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"popup","description":"Popup definition; without one the popup lists all attributes.","required":false,"schema":{"$ref":"#/components/schemas/PopupDefinition"}},\#
+{"name":"featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","required":false,"schema":{"$ref":"#/components/schemas/FeatureReduction"}},\#
 {"name":"isPopupEnabled","description":"Whether popups are shown.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"selectionColor","description":"The colour of selected graphics; the environment's `selectionColor` when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"renderingMode","description":"When a renderer redraws it.","required":false,"schema":{"$ref":"#/components/schemas/RenderingMode"}},\#
-{"name":"clear","description":"Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
+{"name":"clear","description":"Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `featureReduction`, `selectionColor`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/MemberName"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Overlay","schema":{"$ref":"#/components/schemas/Overlay"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -2205,6 +2276,19 @@ public enum OpenRPCDocument {
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"x-since":"0.1.0","x-domain":"bookmark"},\#
 "ClockMode":{"title":"ClockMode","description":"The mode of the clock.","type":"string","enum":["real","manual"],"x-enum-descriptions":{"real":"The system's.","manual":"The client's."},\#
 "examples":["real"],"x-since":"0.1.0","x-domain":"clock"},\#
+"Cluster":{"title":"Cluster","description":"Several points, or a single one.","type":"object","required":["id","geometry","count","selectedCount"],"properties":{"cluster":{"$ref":"#/components/schemas/ClusterId","description":"Its id; absent for a single point."},\#
+"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the one with the lowest id."},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"The point; of a cluster, the mean of its points in the plane in which they are clustered."},\#
+"count":{"type":"integer","minimum":1,"description":"Number of points."},\#
+"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it falls apart; absent for a single point."},\#
+"expansionScale":{"type":"number","description":"The scale's denominator of that zoom on a screen of 96 dpi."},\#
+"symbolSize":{"type":"number","description":"The size at which a cluster is drawn.","x-unit":"dip"},\#
+"selectedCount":{"type":"integer","minimum":0,"description":"Number of its points that are selected."},\#
+"attributes":{"$ref":"#/components/schemas/ClusterAttributes","description":"`cluster_count` and the values of `aggregateFields`; absent for a single point."}},\#
+"examples":[{"cluster":"2-91d2c8f0a4b6e7f3","id":2,"geometry":{"type":"Point","coordinates":[2.3,48.9]},\#
+"count":3,"expansionZoom":6,"expansionScale":4622324.43,"symbolSize":34.5,"selectedCount":0,"attributes":{"cluster_count":3,"inhabitants":2200000}}],"x-since":"0.2.0","x-domain":"cluster"},\#
+"ClusterId":{"title":"ClusterId","description":"Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and another as soon as one comes or goes.","type":"string","maxLength":64,"examples":["2-91d2c8f0a4b6e7f3"],"x-since":"0.2.0","x-domain":"cluster"},\#
+"ClusterAttributes":{"title":"ClusterAttributes","description":"Values by name; null for a statistic of no values.","type":"object","examples":[{"cluster_count":3,"inhabitants":2200000}],"x-since":"0.2.0","x-domain":"cluster"},\#
 "DocumentInfo":{"title":"DocumentInfo","description":"The state of the document.","type":"object","required":["revision","isModified"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "path":{"type":"string","description":"Its absolute path; absent before it is first saved."},\#
 "isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."},\#
@@ -2294,6 +2378,7 @@ public enum OpenRPCDocument {
 "maxItems":100,"description":"Label definitions."},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn."},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"Popup definition; without one the popup lists all attributes."},\#
+"featureReduction":{"$ref":"#/components/schemas/FeatureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters."},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups are shown."}},\#
 "examples":[{"layer":"cities","source":"world","sourceLayer":"cities","name":"Cities"}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedElevationSource":{"title":"SavedElevationSource","description":"A raster of heights.","type":"object","required":["id","path"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
@@ -2355,6 +2440,7 @@ public enum OpenRPCDocument {
 "maxItems":100,"description":"Label definitions."},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn."},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"Popup definition; without one the popup lists all attributes."},\#
+"featureReduction":{"$ref":"#/components/schemas/FeatureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters."},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups are shown."},\#
 "selectionColor":{"$ref":"#/components/schemas/Color","description":"The colour of selected graphics; the environment's `selectionColor` when absent."},\#
 "renderingMode":{"$ref":"#/components/schemas/RenderingMode","description":"When a renderer redraws it."}},\#
@@ -2520,6 +2606,7 @@ public enum OpenRPCDocument {
 "maxItems":100,"description":"Label definitions.","default":[],"x-coalescing":"merge"},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn.","default":false,"x-coalescing":"merge"},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"Popup definition; without one the popup lists all attributes.","x-coalescing":"merge"},\#
+"featureReduction":{"$ref":"#/components/schemas/FeatureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","x-coalescing":"merge"},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups are shown.","default":true,"x-coalescing":"merge"}},\#
 "examples":[{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
@@ -2611,6 +2698,7 @@ public enum OpenRPCDocument {
 "maxItems":100,"description":"Label definitions.","default":[],"x-coalescing":"merge"},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels are drawn.","default":false,"x-coalescing":"merge"},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"Popup definition; without one the popup lists all attributes.","x-coalescing":"merge"},\#
+"featureReduction":{"$ref":"#/components/schemas/FeatureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","x-coalescing":"merge"},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups are shown.","default":true,"x-coalescing":"merge"},\#
 "selectionColor":{"$ref":"#/components/schemas/Color","description":"The colour of selected graphics; the environment's `selectionColor` when absent.","x-coalescing":"merge"},\#
 "renderingMode":{"$ref":"#/components/schemas/RenderingMode","description":"When a renderer redraws it.","default":"dynamic","x-coalescing":"merge"},\#
@@ -2760,6 +2848,20 @@ public enum OpenRPCDocument {
 "examples":[{"op":"replace","path":"/views/v1/isNavigating","value":true}],"x-since":"0.1.0","x-domain":"state"},\#
 "Color":{"title":"Color","description":"A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case, and alpha only where it is not opaque.","type":"string","pattern":"^#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$","examples":["#E31A1C"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "Expression":{"title":"Expression","description":"An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_` one code point. Before other characters it is a character.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nParentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.\n\nFunctions that format text for people use the environment of the layer or overlay whose label, popup or legend it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":"string","minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
+"AggregateStatisticType":{"title":"AggregateStatisticType","description":"A statistic of the features of a cluster. Values that are no numbers do not count.","type":"string","enum":["count","sum","min","max","mean","variance","standardDeviation"],"x-enum-descriptions":{"count":"Number of values that are not null, of any type.","sum":"Sum of the numbers; null without any, and beyond the range of doubles.","min":"Least number; null without any.","max":"Greatest number; null without any.","mean":"Mean of the numbers; null without any.","variance":"Variance of the sample; null for fewer than two numbers.","standardDeviation":"Square root of the variance."},\#
+"examples":["sum"],"x-since":"0.2.0","x-domain":"symbology"},\#
+"AggregateField":{"title":"AggregateField","description":"An attribute of clusters: a statistic of an attribute of their features.","type":"object","required":["name","statisticType","onStatisticField"],"properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the clusters' attributes, which have `cluster_count` too."},\#
+"statisticType":{"$ref":"#/components/schemas/AggregateStatisticType","description":"The statistic."},\#
+"onStatisticField":{"type":"string","minLength":1,"maxLength":1024,"description":"The attribute of the features."}},\#
+"examples":[{"name":"inhabitants","statisticType":"sum","onStatisticField":"population"}],"x-since":"0.2.0","x-domain":"symbology"},\#
+"FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
+"radius":{"type":"number","minimum":0,"maximum":1000,"description":"Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position alone.","default":60,"x-unit":"dip"},\#
+"maxScale":{"type":"number","minimum":0,"description":"No clusters when zoomed in beyond this scale's denominator; 0 for none.","default":0},\#
+"minSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of two points.","default":12,"x-unit":"dip"},\#
+"maxSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of all points; those between grow with the logarithm of their count.","default":70,"x-unit":"dip"},\#
+"aggregateFields":{"type":"array","items":{"$ref":"#/components/schemas/AggregateField"},\#
+"maxItems":100,"description":"Attributes of clusters.","default":[]}},\#
+"examples":[{"radius":60,"aggregateFields":[{"name":"inhabitants","statisticType":"sum","onStatisticField":"population"}]}],"x-since":"0.2.0","x-domain":"symbology"},\#
 "MarkerStyle":{"title":"MarkerStyle","description":"A marker's shape.","type":"string","enum":["circle","cross","diamond","square","triangle","x"],"x-enum-descriptions":{"circle":"A disc.","cross":"An upright cross.","diamond":"A square on its corner.","square":"A square.","triangle":"A triangle that points up.","x":"A diagonal cross."},\#
 "examples":["circle"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LineStyle":{"title":"LineStyle","description":"A line's dashes.","type":"string","enum":["solid","dash","dot","dashDot","dashDotDot","longDash","longDashDot","shortDash","shortDashDot","shortDashDotDot","shortDot","null"],"x-enum-descriptions":{"solid":"None.","dash":"Dashes.","dot":"Dots.","dashDot":"A dash and a dot.","dashDotDot":"A dash and two dots.","longDash":"Long dashes.","longDashDot":"A long dash and a dot.","shortDash":"Short dashes.","shortDashDot":"A short dash and a dot.","shortDashDotDot":"A short dash and two dots.","shortDot":"Dots close together.","null":"No line."},\#
@@ -3537,6 +3639,8 @@ public enum OpenRPCDocument {
 "coalescing":"merge"},\#
 {"path":"/layers/*/popup","description":"Popup definition; without one the popup lists all attributes.","schema":{"$ref":"#/components/schemas/PopupDefinition"},\#
 "coalescing":"merge"},\#
+{"path":"/layers/*/featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","schema":{"$ref":"#/components/schemas/FeatureReduction"},\#
+"coalescing":"merge"},\#
 {"path":"/layers/*/isPopupEnabled","description":"Whether popups are shown.","schema":{"type":"boolean"},\#
 "coalescing":"merge"},\#
 {"path":"/locationSources/*","description":"A source of locations.","schema":{"$ref":"#/components/schemas/LocationSource"},\#
@@ -3589,6 +3693,8 @@ public enum OpenRPCDocument {
 {"path":"/overlays/*/labelsEnabled","description":"Whether labels are drawn.","schema":{"type":"boolean"},\#
 "coalescing":"merge"},\#
 {"path":"/overlays/*/popup","description":"Popup definition; without one the popup lists all attributes.","schema":{"$ref":"#/components/schemas/PopupDefinition"},\#
+"coalescing":"merge"},\#
+{"path":"/overlays/*/featureReduction","description":"How its points are clustered; not at all when absent. `cluster/query` has the clusters.","schema":{"$ref":"#/components/schemas/FeatureReduction"},\#
 "coalescing":"merge"},\#
 {"path":"/overlays/*/isPopupEnabled","description":"Whether popups are shown.","schema":{"type":"boolean"},\#
 "coalescing":"merge"},\#

@@ -108,7 +108,8 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/create"
     public static let params = [
       "view", "id", "spatialReference", "ifExists", "name", "isVisible", "opacity", "minScale", "maxScale",
-      "renderer", "labels", "labelsEnabled", "popup", "isPopupEnabled", "selectionColor", "renderingMode"
+      "renderer", "labels", "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor",
+      "renderingMode"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -138,6 +139,8 @@ public enum OverlayProtocol {
       public var labelsEnabled: Bool?
       /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
+      /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
+      public var featureReduction: SymbologyProtocol.FeatureReduction?
       /// Whether popups are shown.
       public var isPopupEnabled: Bool?
       /// The colour of selected graphics; the environment's `selectionColor` when absent.
@@ -150,7 +153,8 @@ public enum OverlayProtocol {
         ifExists: SessionProtocol.IfExists = .error, name: String? = nil, isVisible: Bool? = nil,
         opacity: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
         renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil,
+        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
+        featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil,
         selectionColor: String? = nil, renderingMode: OverlayProtocol.RenderingMode? = nil
       ) {
         self.view = view
@@ -166,6 +170,7 @@ public enum OverlayProtocol {
         self.labels = labels
         self.labelsEnabled = labelsEnabled
         self.popup = popup
+        self.featureReduction = featureReduction
         self.isPopupEnabled = isPopupEnabled
         self.selectionColor = selectionColor
         self.renderingMode = renderingMode
@@ -204,6 +209,10 @@ public enum OverlayProtocol {
         self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
         let popup = json["popup"]
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let featureReduction = json["featureReduction"]
+        self.featureReduction = try featureReduction.isPresent
+          ? SymbologyProtocol.FeatureReduction(from: featureReduction)
+          : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let selectionColor = json["selectionColor"]
@@ -224,6 +233,7 @@ public enum OverlayProtocol {
         if let labels { members.append(("labels", .labelDefinitions(labels))) }
         if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
         if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let featureReduction { members.append(("featureReduction", .featureReduction(featureReduction))) }
         if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
         if let selectionColor { members.append(("selectionColor", .string(selectionColor))) }
         if let renderingMode { members.append(("renderingMode", .string(renderingMode.rawValue))) }
@@ -301,7 +311,8 @@ public enum OverlayProtocol {
     public static let name: StaticString = "overlay/update"
     public static let params = [
       "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels",
-      "labelsEnabled", "popup", "isPopupEnabled", "selectionColor", "renderingMode", "clear"
+      "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor", "renderingMode",
+      "clear"
     ]
 
     public struct Params: JSONDecodable, Sendable {
@@ -325,20 +336,24 @@ public enum OverlayProtocol {
       public var labelsEnabled: Bool?
       /// Popup definition; without one the popup lists all attributes.
       public var popup: SymbologyProtocol.PopupDefinition?
+      /// How its points are clustered; not at all when absent. `cluster/query` has the clusters.
+      public var featureReduction: SymbologyProtocol.FeatureReduction?
       /// Whether popups are shown.
       public var isPopupEnabled: Bool?
       /// The colour of selected graphics; the environment's `selectionColor` when absent.
       public var selectionColor: String?
       /// When a renderer redraws it.
       public var renderingMode: OverlayProtocol.RenderingMode?
-      /// Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `selectionColor`.
+      /// Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`, `featureReduction`,
+      /// `selectionColor`.
       public var clear: [String]?
 
       public init(
         overlay: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
         maxScale: Double? = nil, renderer: SymbologyProtocol.Renderer? = nil,
         labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
-        popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil, selectionColor: String? = nil,
+        popup: SymbologyProtocol.PopupDefinition? = nil, featureReduction: SymbologyProtocol.FeatureReduction? = nil,
+        isPopupEnabled: Bool? = nil, selectionColor: String? = nil,
         renderingMode: OverlayProtocol.RenderingMode? = nil, clear: [String]? = nil
       ) {
         self.overlay = overlay
@@ -351,6 +366,7 @@ public enum OverlayProtocol {
         self.labels = labels
         self.labelsEnabled = labelsEnabled
         self.popup = popup
+        self.featureReduction = featureReduction
         self.isPopupEnabled = isPopupEnabled
         self.selectionColor = selectionColor
         self.renderingMode = renderingMode
@@ -382,6 +398,10 @@ public enum OverlayProtocol {
         self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : nil
         let popup = json["popup"]
         self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+        let featureReduction = json["featureReduction"]
+        self.featureReduction = try featureReduction.isPresent
+          ? SymbologyProtocol.FeatureReduction(from: featureReduction)
+          : nil
         let isPopupEnabled = json["isPopupEnabled"]
         self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : nil
         let selectionColor = json["selectionColor"]
@@ -405,6 +425,7 @@ public enum OverlayProtocol {
         if let labels { members.append(("labels", .labelDefinitions(labels))) }
         if let labelsEnabled { members.append(("labelsEnabled", .boolean(labelsEnabled))) }
         if let popup { members.append(("popup", .popupDefinition(popup))) }
+        if let featureReduction { members.append(("featureReduction", .featureReduction(featureReduction))) }
         if let isPopupEnabled { members.append(("isPopupEnabled", .boolean(isPopupEnabled))) }
         if let selectionColor { members.append(("selectionColor", .string(selectionColor))) }
         if let renderingMode { members.append(("renderingMode", .string(renderingMode.rawValue))) }

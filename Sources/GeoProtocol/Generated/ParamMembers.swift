@@ -20,6 +20,15 @@ package enum ParamMembers {
     "clock/get": params([]),
     "clock/set": params(["mode", "now", "tickRate"]),
     "clock/advance": params(["seconds"]),
+    "cluster/query": params([
+      "layer", "overlay", "view", "scale", "zoom", .init("envelope", .named { envelope }), "spatialReference",
+      "offset", "limit"
+    ]),
+    "cluster/members": params(["layer", "overlay", "cluster", "offset", "limit"]),
+    "cluster/points": params([
+      .init("points", .named { featureColumns }), "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit",
+      "returnMembers"
+    ]),
     "document/new": params([]),
     "document/open": params(["path"]),
     "document/save": params([]),
@@ -96,7 +105,8 @@ package enum ParamMembers {
       "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode", "definitionExpression",
       .init("time", .named { layerTime }), "isTimeFilterEnabled", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), "isPopupEnabled", "clear"
+      .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
+      "isPopupEnabled", "clear"
     ]),
     "layer/select": params(["layer", "ids", "whereClause", .init("timeExtent", .named { timeExtent }), "mode"]),
     "layer/load": params(["layer", "map", "scene"]),
@@ -148,14 +158,16 @@ package enum ParamMembers {
     "overlay/create": params([
       "view", "id", "spatialReference", "ifExists", "name", "isVisible", "opacity", "minScale", "maxScale",
       .init("renderer", .named { renderer }), .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode"
+      .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
+      "isPopupEnabled", "selectionColor", "renderingMode"
     ]),
     "overlay/get": params(["overlay"]),
     "overlay/list": params(["view"]),
     "overlay/update": params([
       "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", .init("renderer", .named { renderer }),
       .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
-      .init("popup", .named { popupDefinition }), "isPopupEnabled", "selectionColor", "renderingMode", "clear"
+      .init("popup", .named { popupDefinition }), .init("featureReduction", .named { featureReduction }),
+      "isPopupEnabled", "selectionColor", "renderingMode", "clear"
     ]),
     "overlay/move": params(["overlay", "index"]),
     "overlay/close": params(["overlay"]),
@@ -293,6 +305,13 @@ package enum ParamMembers {
   package static let baseSurfaceUpdate: ParamShape = .object(["elevationExaggeration", "isEnabled", "opacity"])
 
   package static let field: ParamShape = .object(["name", "type"])
+
+  package static let aggregateField: ParamShape = .object(["name", "statisticType", "onStatisticField"])
+
+  package static let featureReduction: ParamShape = .object([
+    "isEnabled", "radius", "maxScale", "minSymbolSize", "maxSymbolSize",
+    .init("aggregateFields", .elements(.named { aggregateField }))
+  ])
 
   package static let outline: ParamShape = .object(["style", "color", "width"])
 

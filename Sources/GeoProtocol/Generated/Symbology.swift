@@ -38,6 +38,129 @@ public enum SymbologyProtocol {
     try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
   }
 
+  /// A statistic of the features of a cluster. Values that are no numbers do not count.
+  public enum AggregateStatisticType: String, WireEnum {
+    /// Number of values that are not null, of any type.
+    case count
+    /// Sum of the numbers; null without any, and beyond the range of doubles.
+    case sum
+    /// Least number; null without any.
+    case min
+    /// Greatest number; null without any.
+    case max
+    /// Mean of the numbers; null without any.
+    case mean
+    /// Variance of the sample; null for fewer than two numbers.
+    case variance
+    /// Square root of the variance.
+    case standardDeviation
+  }
+
+  /// An attribute of clusters: a statistic of an attribute of their features.
+  public struct AggregateField: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name among the clusters' attributes, which have `cluster_count` too.
+    public var name: String
+    /// The statistic.
+    public var statisticType: SymbologyProtocol.AggregateStatisticType
+    /// The attribute of the features.
+    public var onStatisticField: String
+
+    public init(name: String, statisticType: SymbologyProtocol.AggregateStatisticType, onStatisticField: String) {
+      self.name = name
+      self.statisticType = statisticType
+      self.onStatisticField = onStatisticField
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.name =
+        try json["name"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+      self.statisticType = try SymbologyProtocol.AggregateStatisticType(from: json["statisticType"])
+      self.onStatisticField =
+        try json["onStatisticField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("statisticType")
+      statisticType.encode(to: &writer)
+      writer.key("onStatisticField")
+      writer.value(onStatisticField)
+      writer.endObject()
+    }
+  }
+
+  /// Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them.
+  /// Other geometries are not clustered.
+  public struct FeatureReduction: JSONDecodable, JSONEncodable, Sendable {
+    /// Whether points are clustered.
+    public var isEnabled: Bool
+    /// Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position alone.
+    /// Unit: dip.
+    public var radius: Double
+    /// No clusters when zoomed in beyond this scale's denominator; 0 for none.
+    public var maxScale: Double
+    /// The size of a cluster of two points. Unit: dip.
+    public var minSymbolSize: Double
+    /// The size of a cluster of all points; those between grow with the logarithm of their count. Unit: dip.
+    public var maxSymbolSize: Double
+    /// Attributes of clusters.
+    public var aggregateFields: [SymbologyProtocol.AggregateField]
+
+    public init(
+      isEnabled: Bool = true, radius: Double = 60, maxScale: Double = 0, minSymbolSize: Double = 12,
+      maxSymbolSize: Double = 70, aggregateFields: [SymbologyProtocol.AggregateField] = []
+    ) {
+      self.isEnabled = isEnabled
+      self.radius = radius
+      self.maxScale = maxScale
+      self.minSymbolSize = minSymbolSize
+      self.maxSymbolSize = maxSymbolSize
+      self.aggregateFields = aggregateFields
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let isEnabled = json["isEnabled"]
+      self.isEnabled = try isEnabled.isPresent ? isEnabled.bool() : true
+      let radius = json["radius"]
+      self.radius = try radius.isPresent ? radius.double("number in 0...1000") { $0 >= 0 && $0 <= 1000 } : 60
+      let maxScale = json["maxScale"]
+      self.maxScale = try maxScale.isPresent ? maxScale.double("number of at least 0") { $0 >= 0 } : 0
+      let minSymbolSize = json["minSymbolSize"]
+      self.minSymbolSize = try minSymbolSize.isPresent
+        ? minSymbolSize.double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
+        : 12
+      let maxSymbolSize = json["maxSymbolSize"]
+      self.maxSymbolSize = try maxSymbolSize.isPresent
+        ? maxSymbolSize.double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
+        : 70
+      let aggregateFields = json["aggregateFields"]
+      self.aggregateFields = try aggregateFields.isPresent
+        ? aggregateFields.array("array of at most 100 elements", 0...100, SymbologyProtocol.AggregateField.init(from:))
+        : []
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("isEnabled")
+      writer.value(isEnabled)
+      writer.key("radius")
+      writer.value(radius)
+      writer.key("maxScale")
+      writer.value(maxScale)
+      writer.key("minSymbolSize")
+      writer.value(minSymbolSize)
+      writer.key("maxSymbolSize")
+      writer.value(maxSymbolSize)
+      writer.key("aggregateFields")
+      writer.array(aggregateFields) { $0.encode(to: &$1) }
+      writer.endObject()
+    }
+  }
+
   /// A marker's shape.
   public enum MarkerStyle: String, WireEnum {
     /// A disc.

@@ -676,6 +676,218 @@ class ClockMethods(SyncCaller):
         return result
 
 
+class ClusterMethods(SyncCaller):
+    """Clusters of points, as graphics of a layer or an overlay with `featureReduction`, and of any points.
+
+    The result is that of supercluster (Agafonkin 2016) with points in ascending order of ids: at each zoom,
+    from the last down, each point or cluster that is not taken yet takes those within the radius, measured in
+    Web Mercator where a tile has 512 pixels. A cluster is at the mean of its points. The order of insertion
+    does not matter, nor does the history of edits.
+
+    Positions in degrees are projected to Web Mercator's sphere, latitudes beyond 85.0511 degrees to its edge;
+    other references are clustered in their own plane, in metres, and positions more than 40,075 km from the
+    origin lie at its edge. Neighbours across the antimeridian are not clustered. Longitudes beyond 180
+    degrees are turned back.
+
+    Only features count that pass the layer's filters, graphics that are visible, and points. Clusters are
+    kept, and edits of few points change only what they reach; the first question, or one after another radius
+    or filter, takes longer.
+    """
+
+    def query(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        view: t.ObjectId | None = None,
+        scale: float | None = None,
+        zoom: int | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ClusterQueryResult:
+        """The clusters and single points of a layer or an overlay that a view draws, or those of a box at a
+        zoom or a scale, by ascending id. A scale's zoom is the next lower one: on the screen the radius is
+        between that of `featureReduction` and twice that. Without clustering, where `featureReduction` is
+        absent or not enabled, beyond its `maxScale`, and from zoom 23 on, all points are single.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            view: Its scale, and the box around its visible area where `envelope` is absent; this, `scale`
+                or `zoom`.
+            scale: The denominator of a scale, on a screen of 96 dpi. (above 0)
+            zoom: A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points. (in 0...23)
+            envelope: Only clusters whose position is in this box, edges included; all when absent.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            offset: Number of clusters and points to skip. (at least 0; default 0)
+            limit: Maximum number of clusters and points. (in 0...10000; default 10000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            spatialReference: Of the positions: that of the features.
+            zoom: The zoom of the clusters. (at least 0)
+            exceededLimit: Whether there are more.
+            clusters: Clusters and single points.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            server.cluster.query(
+                layer="cities",
+                zoom=3,
+                envelope={"xMin": -10, "yMin": 35, "xMax": 30, "yMax": 60},
+            )
+        """
+        result: t.ClusterQueryResult = self._call(
+            "cluster/query",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "view": view,
+                    "scale": scale,
+                    "zoom": zoom,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def members(
+        self,
+        *,
+        cluster: t.ClusterId,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ClusterMembersResult:
+        """The features of a cluster, in a stable order that keeps neighbours together. A cluster that is no
+        more, because points have come, gone or moved, is `unknownId`.
+
+        Args:
+            cluster: The cluster.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            offset: Number of features to skip. (at least 0; default 0)
+            limit: Maximum number of features. (in 0...1000000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            count: Number of features of the cluster. (at least 2)
+            expansionZoom: The first zoom at which it falls apart. (at least 0)
+            exceededLimit: Whether there are more.
+            ids: The features.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NotLoadedError: The layer is not loaded.
+
+        Example:
+            server.cluster.members(layer="cities", cluster="2-91d2c8f0a4b6e7f3")
+        """
+        result: t.ClusterMembersResult = self._call(
+            "cluster/members",
+            _given(
+                {
+                    "cluster": cluster,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def points(
+        self,
+        *,
+        points: t.FeatureColumns,
+        zoom: int,
+        spatial_reference: t.SpatialReference | None = None,
+        max_zoom: int | None = None,
+        radius: float | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        return_members: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ClusterPointsResult:
+        """Clusters of points that belong to no object, at one zoom.
+
+        Args:
+            points: The points: `x` and `y`, or `geometry`, and `ids`; without `ids` they are numbered
+                from 0. Attributes are ignored.
+            zoom: The zoom. (in 0...25)
+            spatial_reference: Of the points; EPSG:4326 when absent.
+            max_zoom: The last zoom with clusters. (in 0...24; default 16)
+            radius: Points that are no further apart are clustered. (dip; at least 0; default 60)
+            offset: Number of clusters and points to skip. (at least 0; default 0)
+            limit: Maximum number of clusters and points. (in 0...10000; default 10000)
+            return_members: Whether to return the ids of each cluster's points. (default False)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision. (at least 0)
+            exceededLimit: Whether there are more.
+            clusters: Clusters and single points, by ascending id.
+            members: The points of each, in the same order.
+
+        Raises:
+            ResultTooLargeError: The result would exceed the size of a message.
+            InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
+            ColumnLengthsError: Columns of one request differ in length.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+
+        Example:
+            server.cluster.points(points={"x": [2.35, 2.36, 13.4], "y": [48.86, 48.85, 52.52]}, zoom=4)
+        """
+        result: t.ClusterPointsResult = self._call(
+            "cluster/points",
+            _given(
+                {
+                    "points": points,
+                    "zoom": zoom,
+                    "spatialReference": spatial_reference,
+                    "maxZoom": max_zoom,
+                    "radius": radius,
+                    "offset": offset,
+                    "limit": limit,
+                    "returnMembers": return_members,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class DocumentMethods(SyncCaller):
     """The model as a file: new, open, save, revert.
 
@@ -2677,6 +2889,7 @@ class LayerMethods(SyncCaller):
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
+        feature_reduction: t.FeatureReduction | None = None,
         is_popup_enabled: bool | None = None,
         clear: Sequence[t.MemberName] | None = None,
         meta: t.Meta | None = None,
@@ -2699,9 +2912,11 @@ class LayerMethods(SyncCaller):
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
+            feature_reduction: How its points are clustered; not at all when absent. `cluster/query` has
+                the clusters.
             is_popup_enabled: Whether popups are shown.
             clear: Members to set to null: `minScale`, `maxScale`, `definitionExpression`, `time`,
-                `renderer`, `labels`, `popup`.
+                `renderer`, `labels`, `popup`, `featureReduction`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -2747,6 +2962,7 @@ class LayerMethods(SyncCaller):
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
+                    "featureReduction": feature_reduction,
                     "isPopupEnabled": is_popup_enabled,
                     "clear": clear,
                     "meta": meta,
@@ -4153,6 +4369,7 @@ class OverlayMethods(SyncCaller):
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
+        feature_reduction: t.FeatureReduction | None = None,
         is_popup_enabled: bool | None = None,
         selection_color: t.Color | None = None,
         rendering_mode: t.RenderingMode | None = None,
@@ -4175,6 +4392,8 @@ class OverlayMethods(SyncCaller):
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
+            feature_reduction: How its points are clustered; not at all when absent. `cluster/query` has
+                the clusters.
             is_popup_enabled: Whether popups are shown.
             selection_color: The colour of selected graphics; the environment's `selectionColor` when
                 absent.
@@ -4221,6 +4440,7 @@ class OverlayMethods(SyncCaller):
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
+                    "featureReduction": feature_reduction,
                     "isPopupEnabled": is_popup_enabled,
                     "selectionColor": selection_color,
                     "renderingMode": rendering_mode,
@@ -4289,6 +4509,7 @@ class OverlayMethods(SyncCaller):
         labels: Sequence[t.LabelDefinition] | None = None,
         labels_enabled: bool | None = None,
         popup: t.PopupDefinition | None = None,
+        feature_reduction: t.FeatureReduction | None = None,
         is_popup_enabled: bool | None = None,
         selection_color: t.Color | None = None,
         rendering_mode: t.RenderingMode | None = None,
@@ -4309,12 +4530,14 @@ class OverlayMethods(SyncCaller):
             labels: Label definitions. (at most 100 elements)
             labels_enabled: Whether labels are drawn.
             popup: Popup definition; without one the popup lists all attributes.
+            feature_reduction: How its points are clustered; not at all when absent. `cluster/query` has
+                the clusters.
             is_popup_enabled: Whether popups are shown.
             selection_color: The colour of selected graphics; the environment's `selectionColor` when
                 absent.
             rendering_mode: When a renderer redraws it.
             clear: Members to set to null: `name`, `minScale`, `maxScale`, `renderer`, `labels`, `popup`,
-                `selectionColor`.
+                `featureReduction`, `selectionColor`.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -4349,6 +4572,7 @@ class OverlayMethods(SyncCaller):
                     "labels": labels,
                     "labelsEnabled": labels_enabled,
                     "popup": popup,
+                    "featureReduction": feature_reduction,
                     "isPopupEnabled": is_popup_enabled,
                     "selectionColor": selection_color,
                     "renderingMode": rendering_mode,
@@ -7240,6 +7464,10 @@ class Domains(SyncCalling):
     @cached_property
     def clock(self) -> ClockMethods:
         return ClockMethods(self)
+
+    @cached_property
+    def cluster(self) -> ClusterMethods:
+        return ClusterMethods(self)
 
     @cached_property
     def document(self) -> DocumentMethods:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "aa8db43dd0ca0732"
+PROTOCOL_HASH = "dcea5f8f8081379e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -750,6 +750,83 @@ class ClockAdvanceResult(TypedDict):
     """Number of ticks run."""
 
 
+class Cluster(TypedDict):
+    """Several points, or a single one."""
+
+    cluster: NotRequired[ClusterId]
+    """Its id; absent for a single point."""
+    id: FeatureId
+    """The feature; of a cluster, the one with the lowest id."""
+    geometry: Geometry
+    """The point; of a cluster, the mean of its points in the plane in which they are clustered."""
+    count: int
+    """Number of points. (at least 1)"""
+    expansionZoom: NotRequired[int]
+    """The first zoom at which it falls apart; absent for a single point. (at least 0)"""
+    expansionScale: NotRequired[float]
+    """The scale's denominator of that zoom on a screen of 96 dpi."""
+    symbolSize: NotRequired[float]
+    """The size at which a cluster is drawn. (dip)"""
+    selectedCount: int
+    """Number of its points that are selected. (at least 0)"""
+    attributes: NotRequired[ClusterAttributes]
+    """`cluster_count` and the values of `aggregateFields`; absent for a single point."""
+
+
+ClusterId = str
+"""Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and
+another as soon as one comes or goes.
+
+A string of at most 64 characters.
+"""
+
+ClusterAttributes = Any
+"""Values by name; null for a statistic of no values."""
+
+
+class ClusterQueryResult(TypedDict):
+    """What `cluster/query` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the positions: that of the features."""
+    zoom: int
+    """The zoom of the clusters. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    clusters: list[Cluster]
+    """Clusters and single points."""
+
+
+class ClusterMembersResult(TypedDict):
+    """What `cluster/members` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    count: int
+    """Number of features of the cluster. (at least 2)"""
+    expansionZoom: int
+    """The first zoom at which it falls apart. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    ids: list[FeatureId]
+    """The features."""
+
+
+class ClusterPointsResult(TypedDict):
+    """What `cluster/points` answers."""
+
+    revision: int
+    """The world's revision. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    clusters: list[Cluster]
+    """Clusters and single points, by ascending id."""
+    members: NotRequired[list[list[FeatureId]]]
+    """The points of each, in the same order."""
+
+
 class DocumentInfo(TypedDict):
     """The state of the document."""
 
@@ -931,6 +1008,8 @@ class SavedLayer(TypedDict):
     """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
     """Popup definition; without one the popup lists all attributes."""
+    featureReduction: NotRequired[FeatureReduction]
+    """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown."""
 
@@ -1058,6 +1137,8 @@ class SavedOverlay(TypedDict):
     """Whether labels are drawn."""
     popup: NotRequired[PopupDefinition]
     """Popup definition; without one the popup lists all attributes."""
+    featureReduction: NotRequired[FeatureReduction]
+    """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown."""
     selectionColor: NotRequired[Color]
@@ -1799,6 +1880,8 @@ class Layer(TypedDict):
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
     """Popup definition; without one the popup lists all attributes."""
+    featureReduction: NotRequired[FeatureReduction]
+    """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown. (default True)"""
 
@@ -2277,6 +2360,8 @@ class Overlay(TypedDict):
     """Whether labels are drawn. (default False)"""
     popup: NotRequired[PopupDefinition]
     """Popup definition; without one the popup lists all attributes."""
+    featureReduction: NotRequired[FeatureReduction]
+    """How its points are clustered; not at all when absent. `cluster/query` has the clusters."""
     isPopupEnabled: NotRequired[bool]
     """Whether popups are shown. (default True)"""
     selectionColor: NotRequired[Color]
@@ -2983,6 +3068,55 @@ separator of `locale`. The separators and names are those of the Unicode CLDR.
 
 A string of 1 to 65536 characters.
 """
+
+AggregateStatisticType = Literal[
+    "count", "sum", "min", "max", "mean", "variance", "standardDeviation",
+]
+"""A statistic of the features of a cluster. Values that are no numbers do not count.
+
+`count`: Number of values that are not null, of any type.
+`sum`: Sum of the numbers; null without any, and beyond the range of doubles.
+`min`: Least number; null without any.
+`max`: Greatest number; null without any.
+`mean`: Mean of the numbers; null without any.
+`variance`: Variance of the sample; null for fewer than two numbers.
+`standardDeviation`: Square root of the variance.
+"""
+
+
+class AggregateField(TypedDict):
+    """An attribute of clusters: a statistic of an attribute of their features."""
+
+    name: str
+    """Its name among the clusters' attributes, which have `cluster_count` too. (1 to 1024 characters)"""
+    statisticType: AggregateStatisticType
+    """The statistic."""
+    onStatisticField: str
+    """The attribute of the features. (1 to 1024 characters)"""
+
+
+class FeatureReduction(TypedDict):
+    """Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several
+    of them. Other geometries are not clustered.
+    """
+
+    isEnabled: NotRequired[bool]
+    """Whether points are clustered. (default True)"""
+    radius: NotRequired[float]
+    """Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position
+    alone. (dip; in 0...1000; default 60)
+    """
+    maxScale: NotRequired[float]
+    """No clusters when zoomed in beyond this scale's denominator; 0 for none. (at least 0; default 0)"""
+    minSymbolSize: NotRequired[float]
+    """The size of a cluster of two points. (dip; in 0...1000; default 12)"""
+    maxSymbolSize: NotRequired[float]
+    """The size of a cluster of all points; those between grow with the logarithm of their count. (dip; in
+    0...1000; default 70)
+    """
+    aggregateFields: NotRequired[list[AggregateField]]
+    """Attributes of clusters. (at most 100 elements; default [])"""
+
 
 MarkerStyle = Literal["circle", "cross", "diamond", "square", "triangle", "x"]
 """A marker's shape.

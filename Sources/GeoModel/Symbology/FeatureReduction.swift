@@ -1,0 +1,69 @@
+// How the points of a layer or overlay are clustered.
+
+import Geometry
+import Platform
+import Query
+
+/// Clustering of points where they are dense on the screen.
+public struct FeatureReduction: Hashable, Sendable {
+  /// An attribute of clusters: a statistic of an attribute of their features.
+  public struct AggregateField: Hashable, Sendable {
+    public var name: Text
+    public var statistic: AggregateStatistic
+    public var field: Text
+
+    public init(name: String, statistic: AggregateStatistic, field: String) {
+      (self.name, self.statistic, self.field) = (Text(name), statistic, Text(field))
+    }
+  }
+
+  public var isEnabled = true
+  /// Device-independent pixels.
+  public var radius = 60.0
+  /// No clusters below this denominator; 0 for none.
+  public var maxScale = 0.0
+  public var minSymbolSize = 12.0
+  public var maxSymbolSize = 70.0
+  public var aggregateFields: [AggregateField] = []
+
+  public init() {}
+
+  /// The last zoom with clusters: 1:70 on a screen of 96 dpi.
+  public static let maxZoom = 22
+
+  public var settings: ClusterSettings { ClusterSettings(radius: radius, maxZoom: Self.maxZoom) }
+
+  /// Whether there are clusters at a scale's denominator.
+  public func isActive(at scale: Double) -> Bool { isEnabled && scale >= maxScale }
+
+  /// The size of a cluster of `count` among `total` points: it grows with the logarithm, from a cluster of two.
+  public func symbolSize(of count: Int, among total: Int) -> Double {
+    guard total > 2 else { return minSymbolSize }
+    let part = log2(Double(count) / 2) / log2(Double(total) / 2)
+    return minSymbolSize + (maxSymbolSize - minSymbolSize) * min(max(part, 0), 1)
+  }
+
+  /// Throws where sizes are reversed, names repeat, or a layer does not have a field.
+  ///
+  /// - Parameter schema: nil where attributes are not declared.
+  public func check(for schema: FeatureSchema?) throws(SymbologyError) {
+    guard minSymbolSize <= maxSymbolSize else {
+      throw SymbologyError(
+        .form, at: ["maxSymbolSize"], expected: "a number not below minSymbolSize", found: "\(maxSymbolSize)")
+    }
+    var names: Set<Text> = [Text("cluster_count")]
+    for (index, each) in aggregateFields.enumerated() {
+      let path = ["aggregateFields", String(index)]
+      guard names.insert(each.name).inserted else {
+        throw SymbologyError(
+          .form, at: path + ["name"], expected: "a name that no other attribute of clusters has",
+          found: each.name.string)
+      }
+      guard let schema else { continue }
+      do {
+        let use: Expression.Use = each.statistic == .count ? .value : .number
+        try AttributeSource.field(each.field).check(for: schema, as: use, at: "onStatisticField")
+      } catch { throw error.under(path) }
+    }
+  }
+}

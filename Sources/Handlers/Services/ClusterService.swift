@@ -1,0 +1,177 @@
+// Handlers of `cluster/*`: clusters of layers, overlays, and plain points.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+package enum ClusterService: ClusterHandlers {
+  package static func query(
+    _ params: ClusterProtocol.Query.Params, in world: inout World
+  ) throws -> Plan<ClusterProtocol.Query.Result> {
+    let clustering = try Clustering(layer: params.layer, overlay: params.overlay, in: world)
+    let view = try params.view.map { try world.views.require(ID($0)) }
+    let zoom: Int
+    switch (view, params.scale, params.zoom) {
+    case (let view?, nil, nil): zoom = clustering.zoom(scale: view.camera.scale, dpi: view.screen.dpi)
+    case (nil, let scale?, nil): zoom = clustering.zoom(scale: scale)
+    case (nil, nil, let given?): zoom = clustering.zoom(given)
+    default: throw ModelError.oneOf(["view", "scale", "zoom"])
+    }
+    let area =
+      params.envelope == nil
+      ? try view.flatMap { try Area(showing: $0, for: clustering.store, in: clustering.reference, world) }
+      : try Area(params.envelope, params.spatialReference, for: clustering.store, in: clustering.reference, world)
+    let (revision, offset, limit) = (world.revision, params.offset, params.limit)
+    return plan(clustering) { features, share in
+      let shares = share.split(by: 1, 1)
+      let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, shares[0])
+      let shown = Array(nodes.dropFirst(offset).prefix(limit))
+      let page = try ClusterPage(features, clustering.reduction, zoom, share)
+      return .init(
+        revision: revision, spatialReference: clustering.reference.definition, zoom: zoom,
+        exceededLimit: nodes.dropFirst(offset).count > limit, clusters: try page.clusters(shown, shares[1]))
+    }
+  }
+
+  package static func members(_ params: Members.Params, in world: inout World) throws -> Plan<Members.Result> {
+    let clustering = try Clustering(layer: params.layer, overlay: params.overlay, in: world)
+    let revision = world.revision
+    return plan(clustering) { features, share in
+      guard let cluster = features.cluster(params.cluster) else {
+        throw RPCError(
+          .unknownId, "There is no cluster \(params.cluster).", path: "/params/cluster", expected: "the id of a cluster"
+        )
+      }
+      let ids = try memberIDs(of: cluster, features, offset: params.offset, limit: params.limit, share)
+      let count = features.tree.count(of: cluster)
+      return .init(
+        revision: revision, count: count, expansionZoom: features.tree.expansionZoom(of: cluster),
+        exceededLimit: params.offset < count && ids.count < count - params.offset, ids: ids)
+    }
+  }
+
+  package static func points(_ params: Points.Params, in world: inout World) throws -> Plan<Points.Result> {
+    let plane = try Clustering.plane(try world.canonical(params.spatialReference) ?? .wgs84, world)
+    var store = FeatureStore()
+    let batch = try ColumnSources.batch(params.points, at: "/points").batch
+    do throws(StoreFailure) { try store.append(batch) } catch { throw ModelError(error) }
+    let settings = ClusterSettings(radius: params.radius, maxZoom: params.maxZoom)
+    let (revision, points) = (world.revision, store)
+    return TaskPlan { worker in
+      let shares = WorkShare(worker).split(by: 8, 1, 1)
+      let features = try ClusteredFeatures(
+        points, plane, settings, shown: { $0 }, checking: shares[0].checkpoint)
+      let nodes = try features.nodes(in: nil, zoom: params.zoom, shares[1]).dropFirst(params.offset)
+      let page = Array(nodes.prefix(params.limit))
+      let clusters = try ClusterPage(features, nil, params.zoom, shares[1]).clusters(page, shares[2])
+      let members =
+        params.returnMembers
+        ? try page.map { try memberIDs(of: $0, features, offset: 0, limit: .max, shares[2]) } : nil
+      let result = Points.Result(
+        revision: revision, exceededLimit: nodes.count > page.count, clusters: clusters, members: members)
+      return { _ in result }
+    }
+  }
+
+  // MARK: -
+
+  /// Answers from the clusters, which a worker makes or brings up to date.
+  private static func plan<R: Sendable>(
+    _ clustering: Clustering, _ answer: @escaping @Sendable (ClusteredFeatures, WorkShare) throws -> R
+  ) -> Plan<R> {
+    TaskPlan { worker in
+      let shares = WorkShare(worker).split(by: 9, 1)
+      let result = try answer(try clustering.features(shares[0]), shares[1])
+      return { _ in result }
+    }
+  }
+
+  private static func memberIDs(
+    of cluster: ClusterNode, _ features: ClusteredFeatures, offset: Int, limit: Int, _ share: WorkShare
+  ) throws -> [Int] {
+    var ids: [Int] = []
+    guard limit > 0 else { return [] }
+    try features.tree.forEachRow(of: cluster, from: offset) { row in
+      if ids.count & 0xfff == 0xfff { try share.worker?.checkCancelled() }
+      if let id = features.store[row]?.id { ids.append(id) }
+      return ids.count < limit
+    }
+    return ids
+  }
+}
+
+/// Clusters and points as they are answered.
+private struct ClusterPage {
+  private let features: ClusteredFeatures
+  private let reduction: FeatureReduction?
+  private let columns: [Int?]
+  private let selected: [ClusterNode: Int]
+
+  init(_ features: ClusteredFeatures, _ reduction: FeatureReduction?, _ zoom: Int, _ share: WorkShare) throws {
+    self.features = features
+    self.reduction = reduction
+    columns = reduction?.aggregateFields.map { features.store.schema.column(named: $0.field.string) } ?? []
+    var selected: [ClusterNode: Int] = [:]
+    for (index, row) in features.store.selectedRows.enumerated() {
+      if index & 0x3fff == 0 { try share.worker?.checkCancelled() }
+      if let leaf = features.leaf(ofRow: row) { selected[features.tree.node(of: leaf, zoom: zoom), default: 0] += 1 }
+    }
+    self.selected = selected
+  }
+
+  func clusters(_ nodes: [ClusterNode], _ share: WorkShare) throws -> [ClusterProtocol.Cluster] {
+    try nodes.enumerated().map { index, node in
+      if index & 63 == 0 { try share.checkpoint(index, of: nodes.count) }
+      return try cluster(node, share)
+    }
+  }
+
+  private func cluster(_ node: ClusterNode, _ share: WorkShare) throws -> ClusterProtocol.Cluster {
+    let tree = features.tree
+    let count = tree.count(of: node)
+    var cluster = ClusterProtocol.Cluster(
+      id: tree.firstID(of: node), geometry: Wire.opaque(.point(features.position(of: node))), count: count,
+      selectedCount: selected[node] ?? 0)
+    guard node.isCluster else { return cluster }
+    cluster.cluster = features.clusterID(of: node)
+    cluster.expansionZoom = tree.expansionZoom(of: node)
+    cluster.expansionScale = cluster.expansionZoom.map(ClusterZoom.scale)
+    cluster.symbolSize = reduction?.symbolSize(of: count, among: tree.count)
+    cluster.attributes = attributes(count, try statistics(of: node, share))
+    return cluster
+  }
+
+  /// The values of the aggregate fields, from the features of a cluster.
+  private func statistics(of node: ClusterNode, _ share: WorkShare) throws -> [Double?] {
+    guard let fields = reduction?.aggregateFields, !fields.isEmpty else { return [] }
+    var aggregators = [Aggregator](repeating: Aggregator(), count: fields.count)
+    var visited = 0
+    try features.tree.forEachRow(of: node) { row in
+      visited += 1
+      if visited & 0xfff == 0 { try share.worker?.checkCancelled() }
+      guard let feature = features.store[row] else { return true }
+      for (index, column) in columns.enumerated() {
+        if let column { feature.withAttribute(column) { aggregators[index].add($0) } }
+      }
+      return true
+    }
+    return zip(fields, aggregators).map { $1.value($0.statistic) }
+  }
+
+  private func attributes(_ count: Int, _ values: [Double?]) -> JSONOpaque {
+    .made { writer in
+      writer.beginObject()
+      writer.key("cluster_count")
+      writer.value(count)
+      for (field, value) in zip(reduction?.aggregateFields ?? [], values) {
+        writer.key(field.name.string)
+        if let value { writer.value(value) } else { writer.null() }
+      }
+      writer.endObject()
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// The plane in which points are clustered: Web Mercator's square, or a reference's own plane, in units of 2^32 a side.
+
+import Geometry
+import Platform
+
+/// How positions of a reference become coordinates of the plane, and back.
+public enum ClusterPlane: Hashable, Sendable {
+  /// Longitudes and latitudes in degrees, on Web Mercator's square.
+  case degrees
+  /// Web Mercator.
+  case mercator
+  /// Another reference, in its own plane: twice the width of Web Mercator, around the origin.
+  case own(metersPerUnit: Double)
+
+  /// The circumference of Web Mercator's sphere, metres.
+  public static let width = 2 * 6_378_137 * Double.pi
+  private static let side = 0x1p32
+
+  /// By how much the plane is wider than Web Mercator's, where zooms are defined.
+  private var turns: Double { if case .own = self { 2 } else { 1 } }
+
+  /// Settings by which a radius is the same on the screen as in Web Mercator.
+  public func settings(_ settings: ClusterSettings) -> ClusterSettings {
+    ClusterSettings(radius: settings.radius / turns, maxZoom: settings.maxZoom)
+  }
+
+  private static func coordinate(_ fraction: Double) -> UInt32 {
+    UInt32(min(max((fraction * side).rounded(.down), 0), side - 1))
+  }
+
+  /// Degrees within a turn.
+  private static func longitude(_ x: Double) -> Double {
+    guard abs(x) > 180 else { return x }
+    return x - ((x + 180) / 360).rounded(.down) * 360
+  }
+
+  /// - Parameters: finite.
+  public func coordinates(x: Double, y: Double) -> (x: UInt32, y: UInt32) {
+    switch self {
+    case .degrees:
+      return (Self.coordinate(Self.longitude(x) / 360 + 0.5), Self.coordinate(Self.north(y)))
+    case .mercator:
+      return (Self.coordinate(x / Self.width + 0.5), Self.coordinate(0.5 - y / Self.width))
+    case .own(let unit):
+      return (
+        Self.coordinate(x * unit / Self.width / 2 + 0.5), Self.coordinate(0.5 - y * unit / Self.width / 2)
+      )
+    }
+  }
+
+  /// The distance from the northern edge of the square, of its side: y = 1/2 - ln((1 + sin)/(1 - sin)) / 4 pi.
+  private static func north(_ latitude: Double) -> Double {
+    let sine = sin(latitude * .pi / 180)
+    return 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / .pi
+  }
+
+  /// The position of coordinates, in the middle of their unit.
+  public func position(x: UInt32, y: UInt32) -> Point {
+    let (x, y) = ((Double(x) + 0.5) / Self.side - 0.5, 0.5 - (Double(y) + 0.5) / Self.side)
+    switch self {
+    case .degrees: return Point(x: x * 360, y: atan(sinh(2 * .pi * y)) * 180 / .pi)
+    case .mercator: return Point(x: x * Self.width, y: y * Self.width)
+    case .own(let unit): return Point(x: x * 2 * Self.width / unit, y: y * 2 * Self.width / unit)
+    }
+  }
+
+  /// The coordinates that a box holds.
+  public func box(_ envelope: Envelope) -> ClusterTree.Box {
+    // Unlike a position, a box is not turned back: what lies beyond the edge is cut off.
+    let limit = Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
+    var box = envelope
+    if case .degrees = self {
+      (box.xMin, box.xMax) = (min(max(box.xMin, limit.xMin), limit.xMax), max(min(box.xMax, limit.xMax), limit.xMin))
+      (box.yMin, box.yMax) = (min(max(box.yMin, limit.yMin), limit.yMax), max(min(box.yMax, limit.yMax), limit.yMin))
+    }
+    let first = coordinates(x: box.xMin, y: box.yMax)
+    let last = coordinates(x: box.xMax, y: box.yMin)
+    return .init(x: min(first.x, last.x)...max(first.x, last.x), y: min(first.y, last.y)...max(first.y, last.y))
+  }
+}

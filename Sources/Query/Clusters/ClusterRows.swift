@@ -1,0 +1,218 @@
+// The nodes of one zoom in rows, while a tree is built: flat, with the rows that are already stored.
+
+struct ClusterRows {
+  typealias Row = ContiguousArray<ClusterEntry>
+
+  private(set) var bounds: [UInt32] = [0]
+  /// Where each row begins in ``entries``, and the end.
+  private(set) var starts: [Int] = [0, 0]
+  private(set) var entries: Row = []
+  /// Rows that a level already has; nil for changed ones.
+  private var shared: [Row?] = [nil]
+  /// By entry / 64: a row at or before that of the entry, to find it.
+  private var hints: [UInt32] = []
+
+  /// Rows have so many entries, where the points are not denser than the radius.
+  private static let rowCount = 96
+
+  var count: Int { bounds.count }
+
+  init() {}
+
+  /// Sorts points into rows that are at least as high as `reach`.
+  init(_ leaves: ContiguousArray<ClusterTree.Leaf>, reach: Reach, checking check: CancellationCheck) rethrows {
+    var order: [SortKey] = []
+    order.reserveCapacity(leaves.count)
+    for (index, leaf) in leaves.enumerated() { order.append(SortKey(key: UInt64(leaf.y), index: UInt32(index))) }
+    try SortKey.sort(&order, bits: 32) { try check(0.5 * $0) }
+    var ends: [Int] = []
+    bounds = order.isEmpty ? [0] : []
+    var start = 0
+    while start < order.count {
+      let end = Self.rowEnd(from: start, lowest: bounds.isEmpty ? 0 : order[start].key, order, reach)
+      bounds.append(bounds.isEmpty ? 0 : UInt32(truncatingIfNeeded: order[start].key))
+      ends.append(end)
+      start = end
+    }
+    starts = [0] + (ends.isEmpty ? [0] : ends)
+    shared = [Row?](repeating: nil, count: bounds.count)
+    entries.reserveCapacity(order.count)
+    for row in 0..<count {
+      if row & 255 == 255 { try check(0.5 + 0.5 * Double(row) / Double(count)) }
+      var keys = order[starts[row]..<starts[row + 1]].map {
+        SortKey(key: UInt64(leaves[Int($0.index)].x), index: $0.index)
+      }
+      try SortKey.sort(&keys, bits: 32) { _ in try check(0.5 + 0.5 * Double(row) / Double(count)) }
+      for each in keys {
+        let leaf = leaves[Int(each.index)]
+        entries.append(ClusterEntry(x: leaf.x, y: leaf.y, node: .leaf(Int(each.index))))
+      }
+    }
+    setHints()
+  }
+
+  /// The end of a row that begins at `start`: between different y, and none left that would be too low.
+  private static func rowEnd(from start: Int, lowest: UInt64, _ order: [SortKey], _ reach: Reach) -> Int {
+    let least = lowest + UInt64(reach.span) + 1
+    guard start + rowCount < order.count else { return order.count }
+    let next = max(order[start + rowCount].key, least)
+    // Equal ones are in one row.
+    let end = order[start...].partitioningIndex { $0.key >= next }
+    guard end < order.count else { return order.count }
+    return end
+  }
+
+  /// The row of an entry.
+  @inline(__always)
+  func row(ofEntry index: Int) -> Int {
+    var row = Int(hints[index >> 6])
+    while starts[row + 1] <= index { row += 1 }
+    return row
+  }
+
+  private mutating func setHints() {
+    hints = [UInt32](repeating: 0, count: entries.count / 64 + 1)
+    var row = 0
+    for index in hints.indices {
+      while row + 1 < count, starts[row + 1] <= index << 6 { row += 1 }
+      hints[index] = UInt32(truncatingIfNeeded: row)
+    }
+  }
+
+  /// The rows as a level has them.
+  mutating func stored() -> ClusterTree.Level {
+    var level = ClusterTree.Level(bounds: bounds, rows: [])
+    level.rows.reserveCapacity(count)
+    for row in 0..<count {
+      let made = shared[row] ?? Row(entries[starts[row]..<starts[row + 1]])
+      shared[row] = made
+      level.rows.append(made)
+    }
+    return level
+  }
+
+  // MARK: Changes
+
+  /// Joins rows until each is at least as high as `reach`.
+  mutating func merge(to reach: Reach, checking check: CancellationCheck) rethrows {
+    var joined = ClusterRows()
+    (joined.bounds, joined.starts, joined.shared) = ([], [0], [])
+    joined.entries.reserveCapacity(entries.count)
+    var row = 0
+    while row < count {
+      if row & 255 == 255 { try check(Double(row) / Double(count)) }
+      var end = row + 1
+      while end < count,
+        UInt64(bounds[end]) <= UInt64(bounds[row]) + UInt64(reach.span) || starts[end] - starts[row] < Self.rowCount / 3
+      {
+        end += 1
+      }
+      joined.bounds.append(bounds[row])
+      joined.shared.append(end == row + 1 ? shared[row] : nil)
+      joined.appendMerged(row..<end, of: self)
+      joined.starts.append(joined.entries.count)
+      row = end
+    }
+    guard joined.count < count else { return }
+    self = joined
+    setHints()
+  }
+
+  private mutating func appendMerged(_ rows: Range<Int>, of other: ClusterRows) {
+    let start = entries.count
+    entries.append(contentsOf: other.entries[other.starts[rows.lowerBound]..<other.starts[rows.upperBound]])
+    guard rows.count > 1 else { return }
+    entries[start...].sort { $0.x < $1.x }
+  }
+
+  /// Removes the entries of changed rows that have become part of a cluster, and adds others.
+  mutating func replace(
+    _ changed: [Bool], adding made: [ClusterEntry], _ tree: ClusterTree, checking check: CancellationCheck
+  ) rethrows {
+    guard !made.isEmpty else { return }
+    let added = AddedEntries(made, bounds)
+    var next: Row = []
+    next.reserveCapacity(entries.count)
+    var nextStarts = [0]
+    for row in 0..<count {
+      if row & 127 == 127 { try check(Double(row) / Double(count)) }
+      let new = added.entries(of: row)
+      if changed[row] || !new.isEmpty {
+        shared[row] = nil
+        Self.merge(entries[starts[row]..<starts[row + 1]], new, tree, into: &next)
+      } else {
+        next.append(contentsOf: entries[starts[row]..<starts[row + 1]])
+      }
+      nextStarts.append(next.count)
+    }
+    (entries, starts) = (next, nextStarts)
+    setHints()
+  }
+
+  private static func merge(
+    _ old: Row.SubSequence, _ new: ArraySlice<ClusterEntry>, _ tree: ClusterTree, into result: inout Row
+  ) {
+    var new = new
+    for entry in old where tree.parent(of: entry.node) == .none {
+      while let first = new.first, first.x < entry.x {
+        result.append(first)
+        new = new.dropFirst()
+      }
+      result.append(entry)
+    }
+    result.append(contentsOf: new)
+  }
+}
+
+/// New entries by row, each row sorted by x.
+private struct AddedEntries {
+  private var starts: [Int]
+  private var sorted: [ClusterEntry]
+
+  init(_ made: [ClusterEntry], _ bounds: [UInt32]) {
+    let rows = made.map { entry in bounds.partitioningIndex { $0 > entry.y } - 1 }
+    starts = [Int](repeating: 0, count: bounds.count + 1)
+    for row in rows { starts[row + 1] += 1 }
+    for row in bounds.indices { starts[row + 1] += starts[row] }
+    var ends = starts
+    sorted = made
+    for (entry, row) in zip(made, rows) {
+      sorted[ends[row]] = entry
+      ends[row] += 1
+    }
+    for row in bounds.indices where starts[row + 1] - starts[row] > 1 {
+      sorted[starts[row]..<starts[row + 1]].sort { $0.x < $1.x }
+    }
+  }
+
+  func entries(of row: Int) -> ArraySlice<ClusterEntry> { sorted[starts[row]..<starts[row + 1]] }
+}
+
+/// A key to sort by, with the index of what it is the key of.
+struct SortKey: Sendable {
+  var key: UInt64
+  var index: UInt32
+
+  /// Sorts by key, equal ones in the given order: by radix, 11 bits a pass; a few by comparison.
+  ///
+  /// - Parameter bits: how many of the key's lower bits count.
+  static func sort(_ keys: inout [SortKey], bits: Int = 64, checking check: CancellationCheck) rethrows {
+    guard keys.count > 1024 else { return keys.sort { ($0.key, $0.index) < ($1.key, $1.index) } }
+    var other = keys
+    let passes = (bits + 10) / 11
+    for pass in 0..<passes {
+      try check(Double(pass) / Double(passes))
+      let shift = UInt64(pass * 11)
+      var counts = [Int](repeating: 0, count: 2049)
+      for each in keys { counts[Int(each.key >> shift & 2047) + 1] += 1 }
+      if counts.contains(keys.count) { continue }
+      for digit in 1...2048 { counts[digit] += counts[digit - 1] }
+      for each in keys {
+        let digit = Int(each.key >> shift & 2047)
+        other[counts[digit]] = each
+        counts[digit] += 1
+      }
+      swap(&keys, &other)
+    }
+  }
+}
