@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "dcea5f8f8081379e"
+  public static let hash = "483f9159190c8772"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "feature", "layer",
     "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -128,7 +128,7 @@ public enum WireProtocol {
     MethodInfo(
       name: "cluster/points", domain: "cluster", shape: .task, since: "0.2.0",
       errors: [.unknownSpatialReference, .transformFailed, .libraryMissing, .columnLengths, .invalidItems,
-      .invalidGeometry, .resultTooLarge]
+      .invalidGeometry, .contentModified, .resultTooLarge]
     ),
     MethodInfo(
       name: "document/new", domain: "document", shape: .session, since: "0.1.0",

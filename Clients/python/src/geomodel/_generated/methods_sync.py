@@ -857,6 +857,7 @@ class ClusterMethods(SyncCaller):
             members: The points of each, in the same order.
 
         Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
             ResultTooLargeError: The result would exceed the size of a message.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
