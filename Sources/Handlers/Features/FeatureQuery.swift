@@ -103,7 +103,9 @@ struct FeatureQuery: Sendable {
       candidates = store.count
     }
     var tests = candidates * testCost
-    if let spatial { tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) }
+    if let spatial {
+      tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) + spatial.preparationCost
+    }
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
 
