@@ -70,7 +70,7 @@ let package = Package(
 
     // The model.
     library("Geometry", ["Platform"]),
-    library("Query", ["Geometry", "Calendar", "TextFormatting", "Platform", collections]),
+    library("Query", ["JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
     library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
     // One wrapper a native concern.

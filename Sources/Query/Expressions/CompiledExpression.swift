@@ -152,4 +152,6 @@ private struct RowValues: PropertySource {
 
   @inline(__always)
   func value(_ property: Int) -> Scalar { chunk.scalar(columns[property], at: index) }
+
+  var geometry: Geometry? { chunk.geometry[index] }
 }

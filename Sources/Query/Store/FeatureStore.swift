@@ -121,6 +121,8 @@ public struct FeatureSchema: Sendable {
   /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
+  /// What the source calls the geometry; nil where it has no name for it.
+  public internal(set) var geometryName: Text?
   /// Whether undo leaves the names alone, as live edits use some that no step has added.
   private(set) var isPinned = false
 
@@ -139,6 +141,14 @@ public struct FeatureSchema: Sendable {
 
   /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }
+
+  /// The names that stand for the geometry where no attribute has them.
+  var geometryNames: [String] {
+    guard let name = geometryName?.string, name != "geometry" else { return ["geometry"] }
+    return ["geometry", name]
+  }
+
+  func isGeometry(_ name: String) -> Bool { Text(name) == Text("geometry") || Text(name) == geometryName }
 
   mutating func add(_ name: String) -> Int {
     if let known = numbers[Text(name)] { return known }
