@@ -60,7 +60,7 @@ extension Client {
     session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
   }
 
-  /// Tells the client's user what no request can be answered with.
+  /// Reports to the client's user what no request can be answered with.
   func warn(_ message: String) { session?.logMessage(.warning, message) }
 
   private func flushLater(_ due: UInt64) {

@@ -64,7 +64,7 @@ extension Host {
     }
   }
 
-  /// Tells clients which links are about to be closed, and why.
+  /// Notifies clients which links are about to be closed, and why.
   func warn(closing links: Set<LinkID>, after error: any Error) {
     let reason = RPCError(error, in: nil, at: "")?.message ?? "\(error)"
     for link in links.compactMap({ world.links[$0] }) {

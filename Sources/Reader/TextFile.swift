@@ -122,7 +122,7 @@ struct TextFile {
 }
 
 extension TextFile {
-  /// What a client is told of a layer; nil if it is left to GDAL.
+  /// The description of a layer; nil if it is left to GDAL.
   func description(_ layer: TextLayer) throws(ReadError) -> LayerDescription? {
     let reference: SpatialReference
     if layer.hasZ || layer.reference != nil {

@@ -221,7 +221,7 @@ package struct Subscribers {
     return result
   }
 
-  /// Tells the client that a subscription has ended, after all that it had to send.
+  /// Notifies the client that a subscription has ended, after all that it had to send.
   private mutating func endIfSent(_ entry: Entry, _ world: World, _ session: Session) {
     guard let end = entry.end, !entry.isDelivering, !entry.subscriber.isDirty else { return }
     session.notify(

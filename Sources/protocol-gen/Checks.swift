@@ -31,15 +31,15 @@ struct Checks {
       if !Names.isLowerCamel(domain.name) {
         problems.report(domain.about.path, "expected a lowerCamelCase domain, found \"\(domain.name)\"")
       }
-      for type in domain.types {
-        let path = type.about.path / "name"
-        defineOnce("type \(type.name)", path)
-        defineOnce("name \(type.name) of domain \(domain.name)", path)
-        if !Names.isUpperCamel(type.name) {
-          problems.report(path, "expected an UpperCamelCase name, found \"\(type.name)\"")
+      for (name, about) in domain.types.map({ ($0.name, $0.about) }) + domain.groups.map({ ($0.name, $0.about) }) {
+        let path = about.path / "name"
+        defineOnce("type \(name)", path)
+        defineOnce("name \(name) of domain \(domain.name)", path)
+        if !Names.isUpperCamel(name) {
+          problems.report(path, "expected an UpperCamelCase name, found \"\(name)\"")
         }
-        if Names.reservedTypes.contains(type.name) {
-          problems.report(path, "\(type.name) is a name that generated code needs")
+        if Names.reservedTypes.contains(name) {
+          problems.report(path, "\(name) is a name that generated code needs")
         }
       }
       for (name, about) in domain.methods.map({ ($0.name, $0.about) })

@@ -19,7 +19,7 @@ struct Definition {
   var statePaths: [StatePath] { domains.flatMap(\.statePaths) }
 
   var abouts: [About] {
-    domains.map(\.about) + types.map(\.about) + methods.map(\.about) + notifications.map(\.about)
+    domains.map(\.about) + types.map(\.about) + groups.map(\.about) + methods.map(\.about) + notifications.map(\.about)
       + statePaths.map(\.about) + errors.map(\.about)
   }
 
@@ -69,6 +69,7 @@ struct Domain {
   /// The root type of the domain's files, if it has files.
   var file: String?
   var types: [TypeDefinition] = []
+  var groups: [ParamGroup] = []
   var methods: [Method] = []
   var notifications: [Notification] = []
   var statePaths: [StatePath] = []
@@ -206,6 +207,8 @@ struct Method {
   var about: About
   var shape: Shape
   var params: Payload
+  /// Names of the groups whose params and errors it has too.
+  var includes: [String] = []
   /// The type of objects whose settable members are params.
   var members: String?
   var result: Payload

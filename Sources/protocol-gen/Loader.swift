@@ -6,6 +6,7 @@ extension Domain {
     let name = reader.requiredString("domain")
     self.init(name: name, about: reader.about, file: reader.string("file"))
     types = reader.objects("types") { TypeDefinition($0, domain: name) }
+    groups = reader.objects("groups") { ParamGroup($0, domain: name) }
     methods = reader.objects("methods") { Method($0, domain: name) }
     notifications = reader.objects("notifications") { Notification($0, domain: name) }
     statePaths = reader.objects("state") { StatePath($0, domain: name) }
@@ -27,7 +28,8 @@ extension Method {
     self.init(
       name: reader.requiredString("name"), domain: domain, about: reader.about,
       shape: reader.choice("shape", Shape.self, isRequired: true) ?? .query, params: Payload("params", reader),
-      members: reader.string("members"), result: Payload("result", reader), errors: reader.strings("errors"),
+      includes: reader.strings("include"), members: reader.string("members"), result: Payload("result", reader),
+      errors: reader.strings("errors"),
       exampleParams: example?.0, exampleResult: example?.1)
   }
 }

@@ -14,7 +14,11 @@ final class Problems {
   private(set) var messages: [String] = []
   private var names: Set<String> = []
 
-  func report(_ path: Path, _ message: String) { messages.append("\(path): \(message)") }
+  /// Reports once what several methods have of one group.
+  func report(_ path: Path, _ message: String) {
+    let message = "\(path): \(message)"
+    if !messages.contains(message) { messages.append(message) }
+  }
 
   func expected(_ expectation: String, at path: Path, found: Tree?) {
     report(path, "expected \(expectation), found \(found?.kindName ?? "nothing")")

@@ -24,6 +24,10 @@ struct SwiftTypes {
         separate(&lines)
         emit(type, &lines)
       }
+      for group in domain.groups {
+        separate(&lines)
+        emit(group, &lines)
+      }
       for method in domain.methods {
         separate(&lines)
         doc(method.about, nil, &lines)
@@ -32,7 +36,9 @@ struct SwiftTypes {
           if method.shape == .command, case .properties(let properties) = method.params {
             paramNames(properties, &lines)
           }
-          payload(method.params, "Params", .decode, settable: definition.settableMembers(of: method), &lines)
+          payload(
+            method.params, "Params", .decode, settable: definition.settableMembers(of: method),
+            conformances: conformances(of: method), &lines)
           payload(method.result, "Result", .encode, &lines)
         }
       }
@@ -65,13 +71,15 @@ struct SwiftTypes {
   }
 
   private func payload(
-    _ payload: Payload, _ name: String, _ direction: Direction, settable: [Property] = [], _ lines: inout Lines
+    _ payload: Payload, _ name: String, _ direction: Direction, settable: [Property] = [], conformances: [String] = [],
+    _ lines: inout Lines
   ) {
     lines.add()
     switch payload {
     case .type(let type): lines.add("public typealias \(name) = \(coding.swiftType(type))")
     case .properties(let properties):
-      structure(name, properties, direction, isParams: name == "Params", settable: settable, &lines)
+      structure(
+        name, properties, direction, isParams: name == "Params", settable: settable, conformances: conformances, &lines)
     }
   }
 
@@ -102,15 +110,16 @@ struct SwiftTypes {
 
   private func structure(
     _ name: String, _ properties: [Property], _ direction: Direction, isParams: Bool, settable: [Property] = [],
-    _ lines: inout Lines
+    conformances: [String] = [], _ lines: inout Lines
   ) {
-    let conformances =
+    let coded =
       switch direction {
-      case .decode: "JSONDecodable, Sendable"
-      case .encode: "JSONEncodable, Sendable"
-      case .both: "JSONDecodable, JSONEncodable, Sendable"
+      case .decode: ["JSONDecodable"]
+      case .encode: ["JSONEncodable"]
+      case .both: ["JSONDecodable", "JSONEncodable"]
       }
-    lines.block("public struct \(name): \(conformances) {") { lines in
+    let inherited = (coded + ["Sendable"] + conformances).joined(separator: ", ")
+    lines.block("public struct \(name): \(inherited) {") { lines in
       fields(properties, &lines)
       if direction != .encode {
         lines.add()

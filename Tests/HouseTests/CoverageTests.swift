@@ -1,6 +1,7 @@
 // Every method, notification and error of the definition has a conformance case.
 
 import Foundation
+import GeoProtocol
 import JSON
 import Testing
 
@@ -54,21 +55,12 @@ struct CoverageTests {
     }
   }
 
-  @Test func `methods that check meta.ifRevision declare contentModified`() throws {
-    for file in SourceFile.all(in: ["Protocol/domains"], endings: ["json"]) {
-      let definition = try JSONDocument(file.text)
-      try definition.read { domain in
-        let methods = domain["methods"]
-        for method in (0..<methods.count).map({ methods[$0] }) {
-          // These shapes run in `Host.change`, as do session handlers that call it.
-          let name = try method["name"].string()
-          let shape = try method["shape"].string()
-          guard ["command", "process", "task"].contains(shape) || ["model/apply", "document/new"].contains(name)
-          else { continue }
-          let errors = try method["errors"].array { value throws(JSONError) in try value.string() }
-          #expect(errors.contains("contentModified"), "\(name) (\(file.path))")
-        }
-      }
+  @Test func `methods that check meta.ifRevision declare contentModified`() {
+    // These shapes run in `Host.change`, as do session handlers that call it.
+    let shapes: Set<GeoProtocol.MethodShape> = [.command, .process, .task]
+    for method in GeoProtocol.WireProtocol.methods
+    where shapes.contains(method.shape) || ["model/apply", "document/new"].contains(method.name) {
+      #expect(method.errors.contains(.contentModified), "\(method.name)")
     }
   }
 

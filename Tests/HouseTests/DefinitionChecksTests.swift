@@ -65,6 +65,17 @@ private let mistakes = [
   Mistake(#", "example": "a""#, "", "/types/0/example: expected a value of the type, found nothing"),
   Mistake(#""example": "off""#, #""example": "on""#, #"/types/4/example: expected one of "off""#),
   Mistake(#""strict": "untagged""#, #""strict": "no""#, #"/types/5/strict: expected one of "always""#),
+  Mistake(#""include": ["Choice"]"#, #""include": ["Choose"]"#, "/methods/3/include/0: there is no group Choose"),
+  Mistake(#""errors": ["busy"]"#, #""errors": []"#, "no method answers busy"),
+  Mistake(#""include": ["Choice"], "#, "", "/groups/0: no method includes group Choice"),
+  Mistake(
+    #""include": ["Choice"], "params": []"#, #""include": ["Choice"], "params": "json""#,
+    "/methods/3/include/0: params of any form include nothing"),
+  Mistake(
+    #""include": ["Choice"], "params": []"#,
+    #""include": ["Choice"], "params": [{"name": "most", "type": "string", "doc": "Another."}]"#,
+    "property most occurs twice"),
+  Mistake(#""name": "Title", "kind""#, #""name": "Choice", "kind""#, "/groups/0/name: type Choice is defined twice"),
   Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
 ]
 

@@ -108,6 +108,13 @@ struct GeneratedCodingTests {
     #expect(try failure(SampleProtocol.Make.Params.self, input) == "/thing: object, absent")
   }
 
+  @Test func `params of a group are read through its protocol`() throws {
+    let params: any SampleProtocol.Choice = try decode(SampleProtocol.Work.Params.self, #"{"only": [7]}"#)
+    #expect(params.only == [7])
+    #expect(params.most == 10)
+    #expect(try failure(SampleProtocol.Work.Params.self, #"{"most": 0}"#).hasPrefix("/most: "))
+  }
+
   @Test func `params that are absent mean none`() throws {
     try JSONDocument("{}").read { json throws in
       let params = json["params"]
@@ -145,6 +152,7 @@ struct GeneratedCodingTests {
   @Test func `the tables contain every method and error`() {
     #expect(WireProtocol.methods.map(\.name).contains("sample/make"))
     #expect(WireProtocol.methods.first { $0.name == "sample/make" }?.errors == [.unknownId])
+    #expect(WireProtocol.methods.first { $0.name == "sample/work" }?.errors == [.busy])
     #expect(ErrorKind.unknownId.code == -31001)
     #expect(WireProtocol.version == "0.2")
   }

@@ -12,7 +12,7 @@ import Testing
 @testable import Reading
 
 @Suite struct `Reader processes` {
-  /// The readers with a certain bound of memory, which tells them from those of other tests.
+  /// The readers with a certain bound of memory, which distinguishes them from those of other tests.
   private func processes(memory: UInt64) -> [pid_t] {
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return entries.compactMap { pid_t($0) }.filter { process in

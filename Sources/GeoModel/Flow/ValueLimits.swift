@@ -41,14 +41,29 @@ public struct ValueLimits: Equatable, Sendable {
     return abs(steps - steps.rounded()) <= max(1e-9, 4 * steps.ulp)
   }
 
-  /// The allowed value nearest to a type's initial one; of an enumeration the first.
+  /// The allowed value nearest to a type's initial one; of an enumeration the first that is allowed, of a union the first case.
   func initial(_ value: Value) -> Value {
-    if let first = values.first { return values.contains(value) ? value : first }
+    if !values.isEmpty { return ([value] + values).first { fault($0) == nil } ?? value }
     if case .object = value, let first = cases.first { return first.initial ?? .null }
     guard let number = value.double else { return value }
-    if let minimum, number < minimum { return Value(number: minimum) }
-    if let maximum, number > maximum { return Value(number: maximum) }
-    return value
+    if case .integer = value { return nearest(number, every: 1, from: 0) ?? value }
+    return nearest(number, every: step, from: minimum ?? 0) ?? value
+  }
+
+  /// The allowed number nearest to another, of those every `grid` from `base`.
+  ///
+  /// Of integers that are rarely on the grid of the step, only the nearest 2,000 are tried.
+  private func nearest(_ number: Double, every grid: Double?, from base: Double) -> Value? {
+    let edge = min(max(number, minimum ?? number), maximum ?? number)
+    guard let grid else { return Value(number: edge) }
+    let steps = (edge - base) / grid
+    for index in 0..<1000 {
+      for place in [steps.rounded(.up) + Double(index), steps.rounded(.down) - Double(index)] {
+        let candidate = Value(number: base + place * grid)
+        if fault(candidate) == nil { return candidate }
+      }
+    }
+    return nil
   }
 
   /// What makes the limits invalid for a type; nil if nothing does.

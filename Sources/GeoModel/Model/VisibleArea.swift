@@ -15,7 +15,7 @@ extension View {
   ///
   /// The edges of the screen are followed in steps of at most a degree of longitude. Between three steps a smooth curve
   /// departs from the line by at most an eighth of their second difference, by which the box is widened. Latitude and
-  /// longitude have no extremes inside an area but the poles, so its edges tell them.
+  /// longitude have no extremes inside an area but the poles, so its edges have them all.
   ///
   /// Where a position on an edge of the screen has no coordinates in `target`, as beyond the edge of a map of the whole
   /// world, the area is the world.

@@ -96,13 +96,38 @@ public enum FeatureProtocol {
     case columns
   }
 
+  /// What selects features of a layer or an overlay. Features match that pass all that is given.
+  public protocol FeatureFilter: Sendable {
+    /// A loaded layer; this or `overlay`.
+    var layer: String? { get }
+    /// An overlay; this or `layer`.
+    var overlay: String? { get }
+    /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+    /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`,
+    /// or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181).
+    /// In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
+    /// 85.0511287798066 degrees are clamped, those of the box and those of features.
+    var envelope: SessionProtocol.Envelope? { get }
+    /// Of `envelope`; that of the features when absent.
+    var spatialReference: String? { get }
+    /// Only these features.
+    var ids: [Int]? { get }
+    /// Only those for which this is true, neither false nor unknown.
+    var whereClause: String? { get }
+    /// Only those that are selected, or only those that are not.
+    var isSelected: Bool? { get }
+    /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+    /// filter.
+    var timeExtent: LayerProtocol.TimeExtent? { get }
+  }
+
   /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
   /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
   /// follows.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -284,7 +309,7 @@ public enum FeatureProtocol {
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -398,7 +423,7 @@ public enum FeatureProtocol {
   public enum QueryCount {
     public static let name: StaticString = "feature/queryCount"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -487,7 +512,7 @@ public enum FeatureProtocol {
   public enum QueryExtent {
     public static let name: StaticString = "feature/queryExtent"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "6a113b5a01abc3fe"
+  public static let hash = "4ec3ad8f9ae0b83c"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -188,8 +188,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .unknownField, .resultTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .noTime, .invalidTime,
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .contentModified]
     ),
     MethodInfo(

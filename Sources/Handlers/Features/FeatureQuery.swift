@@ -7,23 +7,6 @@ import JSONRPC
 import Query
 import WireCoding
 
-/// The params that select features, common to the methods `feature/query*`.
-protocol FeatureQueryParams {
-  var layer: String? { get }
-  var overlay: String? { get }
-  var envelope: SessionProtocol.Envelope? { get }
-  var spatialReference: String? { get }
-  var ids: [Int]? { get }
-  var whereClause: String? { get }
-  var isSelected: Bool? { get }
-  var timeExtent: LayerProtocol.TimeExtent? { get }
-}
-
-extension FeatureProtocol.Query.Params: FeatureQueryParams {}
-extension FeatureProtocol.QueryIds.Params: FeatureQueryParams {}
-extension FeatureProtocol.QueryCount.Params: FeatureQueryParams {}
-extension FeatureProtocol.QueryExtent.Params: FeatureQueryParams {}
-
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
 struct FeatureQuery: Sendable {
   let store: FeatureStore
@@ -38,7 +21,7 @@ struct FeatureQuery: Sendable {
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
-  init(_ params: some FeatureQueryParams, in world: World) throws {
+  init(_ params: some FeatureProtocol.FeatureFilter, in world: World) throws {
     let id: String
     switch (params.layer, params.overlay) {
     case (let name?, nil):

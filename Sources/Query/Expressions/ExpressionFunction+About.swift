@@ -1,4 +1,4 @@
-// What the reference and clients are told of each function.
+// What the reference and `session/describe` say of each function.
 
 extension ExpressionFunction {
   /// One or more sentences.

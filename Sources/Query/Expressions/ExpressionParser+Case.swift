@@ -36,7 +36,7 @@ extension ExpressionParser {
 }
 
 extension ExpressionToken {
-  /// Whether an operand begins here where it follows a name, which no property is followed by. Signs do not tell.
+  /// Whether an operand begins here where it follows a name, which no property is followed by. A sign could be either.
   var beginsOperand: Bool {
     switch self {
     case .number, .text, .name, .quotedName, .keyword(.true), .keyword(.false), .symbol(.open): true

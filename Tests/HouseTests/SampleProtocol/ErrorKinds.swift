@@ -9,6 +9,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case internalError
   /// No such object. It may have been closed.
   case unknownId
+  /// Later, please.
+  case busy
 
   /// The error's `code`.
   public var code: Int {
@@ -16,6 +18,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidParams: -32602
     case .internalError: -32603
     case .unknownId: -31001
+    case .busy: -31002
     }
   }
 }

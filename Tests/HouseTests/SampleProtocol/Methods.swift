@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "e4a44a07bbd65dc4"
+  public static let hash = "95725ed22a47d471"
   public static let domains = [
     "session", "sample"
   ]
@@ -51,7 +51,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "sample/work", domain: "sample", shape: .task, since: "0.1.0",
-      errors: []
+      errors: [.busy]
     ),
     MethodInfo(
       name: "sample/echo", domain: "sample", shape: .session, since: "0.1.0",

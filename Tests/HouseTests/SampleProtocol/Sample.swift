@@ -266,6 +266,14 @@ public enum SampleProtocol {
     }
   }
 
+  /// What several methods take.
+  public protocol Choice: Sendable {
+    /// Only these.
+    var only: [Int]? { get }
+    /// At most so many.
+    var most: Int { get }
+  }
+
   /// Makes a thing. It is then there.
   public enum Make {
     public static let name: StaticString = "sample/make"
@@ -359,11 +367,23 @@ public enum SampleProtocol {
   public enum Work {
     public static let name: StaticString = "sample/work"
 
-    public struct Params: JSONDecodable, Sendable {
-      public init() {}
+    public struct Params: JSONDecodable, Sendable, SampleProtocol.Choice {
+      /// Only these.
+      public var only: [Int]?
+      /// At most so many.
+      public var most: Int
+
+      public init(only: [Int]? = nil, most: Int = 10) {
+        self.only = only
+        self.most = most
+      }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let only = json["only"]
+        self.only = try only.isPresent ? only.array(SampleProtocol.readSerial) : nil
+        let most = json["most"]
+        self.most = try most.isPresent ? most.integer("integer of at least 1") { $0 >= 1 } : 10
       }
     }
 

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6a113b5a01abc3fe"
+PROTOCOL_HASH = "4ec3ad8f9ae0b83c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
