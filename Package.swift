@@ -70,12 +70,12 @@ let package = Package(
 
     // The model.
     library("Geometry", ["Platform"]),
-    library("Query", ["JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
+    library("GeometryEngine", ["Geometry", "CGEOS"]),
+    library("Query", ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
     library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
-    // One wrapper a native concern.
+    // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ"]),
-    library("GeometryEngine", ["Geometry", "CGEOS"]),
 
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
@@ -149,7 +149,7 @@ let package = Package(
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
-    tests("QueryTests", ["Query", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
+    tests("QueryTests", ["Query", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
     tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
     tests("DrawingTests", ["Drawing", "GeoModel", "Query", "Geometry", "Projection"]),
     tests(

@@ -1,4 +1,4 @@
-// Owners of GEOS's handles: a context, and the geometries in it.
+// The owner of a GEOS context, and what GEOS reports through it.
 
 import CGEOS
 import Geometry
@@ -63,34 +63,4 @@ final class GEOSContext {
     }
     return .invalid(reason: text.map { String(cString: $0) } ?? "invalid", at: point)
   }
-}
-
-/// One GEOS geometry in its context.
-struct GEOSShape: ~Copyable {
-  let handle: OpaquePointer
-  private let context: GEOSContext
-
-  init(_ geometry: Geometry, in context: GEOSContext) throws(EngineError) {
-    let bytes = geometry.planarWKB()
-    let geos = context.geos
-    guard let reader = geos.pointee.GEOSWKBReader_create_r(context.handle) else {
-      throw .failed(operation: "build", reason: context.reason)
-    }
-    defer { geos.pointee.GEOSWKBReader_destroy_r(context.handle, reader) }
-    guard let handle = geos.pointee.GEOSWKBReader_read_r(context.handle, reader, bytes, bytes.count) else {
-      throw .failed(operation: "build", reason: context.reason)
-    }
-    self.handle = handle
-    self.context = context
-  }
-
-  init(_ envelope: Envelope, in context: GEOSContext) throws(EngineError) {
-    let handle = context.geos.pointee.GEOSGeom_createRectangle_r(
-      context.handle, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax)
-    guard let handle else { throw .failed(operation: "build", reason: context.reason) }
-    self.handle = handle
-    self.context = context
-  }
-
-  deinit { context.geos.pointee.GEOSGeom_destroy_r(context.handle, handle) }
 }

@@ -9,8 +9,12 @@
   X(GEOS_init_r) X(GEOS_finish_r) X(GEOSContext_setErrorMessageHandler_r) \
   X(GEOSContext_setNoticeMessageHandler_r) X(GEOSWKBReader_create_r) X(GEOSWKBReader_destroy_r) \
   X(GEOSWKBReader_read_r) X(GEOSGeom_destroy_r) X(GEOSGeom_createRectangle_r) X(GEOSisValidDetail_r) \
-  X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSPrepare_r) \
-  X(GEOSPreparedGeom_destroy_r) X(GEOSPreparedIntersects_r)
+  X(GEOSGeomGetX_r) X(GEOSGeomGetY_r) X(GEOSFree_r) X(GEOSIntersects_r) X(GEOSEquals_r) X(GEOSRelatePattern_r) \
+  X(GEOSMakeValid_r) X(GEOSUnaryUnion_r) X(GEOSPrepare_r) X(GEOSPreparedGeom_destroy_r) X(GEOSPreparedIntersects_r) \
+  X(GEOSPreparedContains_r) X(GEOSPreparedWithin_r) X(GEOSPreparedCrosses_r) X(GEOSPreparedOverlaps_r) \
+  X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPointFromXY_r) \
+  X(GEOSGeom_createEmptyPoint_r) X(GEOSGeom_createLineString_r) X(GEOSGeom_createLinearRing_r) \
+  X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r)
 
 /// The library's functions, each of the type that its header declares.
 struct cgeos_functions {

@@ -146,6 +146,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The transformation is not defined at a position, or there is none.
   case transformFailed
   /// The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.
+  /// In a question about a spatial relation also a polygon whose rings cross, and a collection of members that differ
+  /// in dimension where the relation is defined for none.
   case invalidGeometry
   /// The geometry is empty.
   case emptyGeometry

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4ec3ad8f9ae0b83c"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"69e88341f22a1b4b"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2822,6 +2822,9 @@ public enum OpenRPCDocument {
 "feature":{"$ref":"#/components/schemas/FeatureId","description":"The feature that has the position."}}},\#
 "x-since":"0.1.0"},\#
 "invalidGeometry":{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry","path":"/params/line/coordinates","expected":"at least two positions"},\#
+"x-data":{"type":"object","properties":{"at":{"type":"array","items":{"type":"number"},\#
+"description":"x and y of the fault, in the spatial reference in which it was found."},\#
+"feature":{"type":"integer","description":"The feature that has the geometry, where it is none of the request."}}},\#
 "x-since":"0.1.0"},\#
 "emptyGeometry":{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry","path":"/params/viewpoint/geometry","expected":"a geometry that is not empty"},\#
 "x-since":"0.1.0"},\#

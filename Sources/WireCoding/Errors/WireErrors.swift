@@ -36,6 +36,7 @@ extension RPCError {
     case let error as SymbologyError: self.init(error, at: prefix)
     case let error as ModelError: self.init(error, in: root, at: prefix, place, world)
     case let error as TransformError: self.init(error, place)
+    case let error as SpatialError: self.init(error, at: prefix + "/geometry")
     case let error as ReadError: self.init(error, place)
     case is CancellationError: self = .cancelled
     default: return nil

@@ -643,7 +643,12 @@ class TransformFailedError(GeoModelError):
 
 class InvalidGeometryError(GeoModelError):
     """The geometry is invalid: another type than expected, an open or short ring, or something that is not a
-    position.
+    position. In a question about a spatial relation also a polygon whose rings cross, and a collection of
+    members that differ in dimension where the relation is defined for none.
+
+    `data` has:
+        at: x and y of the fault, in the spatial reference in which it was found.
+        feature: The feature that has the geometry, where it is none of the request.
     """
 
     kind = "invalidGeometry"

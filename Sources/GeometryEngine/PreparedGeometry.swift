@@ -1,0 +1,89 @@
+// A geometry that many others are tested against.
+
+import CGEOS
+import Geometry
+
+/// A geometry for many predicates: its edges are indexed once.
+///
+/// It owns a context, so it may move to another task, but serves one at a time.
+public struct PreparedGeometry: ~Copyable {
+  private let context: GEOSContext
+  // The prepared geometry of GEOS points into it.
+  private let shape: GEOSShape
+  private let handle: OpaquePointer
+
+  /// Members of a collection have to have one dimension; they are united first.
+  ///
+  /// - Complexity: O(n log n) in positions, at the first predicate.
+  public init(_ geometry: Geometry) throws(EngineError) {
+    let context = try GEOSContext()
+    let shape = try context.united(geometry)
+    guard let handle = context.geos.pointee.GEOSPrepare_r(context.handle, shape.handle) else {
+      throw .failed(operation: "prepare", reason: context.reason)
+    }
+    self.context = context
+    self.shape = shape
+    self.handle = handle
+  }
+
+  deinit { context.geos.pointee.GEOSPreparedGeom_destroy_r(context.handle, handle) }
+
+  /// Whether the geometries share a position. About O(log n) for small ones.
+  public func intersects(_ geometry: Geometry) throws(EngineError) -> Bool {
+    try test(.intersects, try context.united(geometry))
+  }
+
+  /// Whether the geometries share a position. A box that crosses the antimeridian has to be split first.
+  public func intersects(_ envelope: Envelope) throws(EngineError) -> Bool {
+    try test(.intersects, try GEOSShape(envelope, in: context))
+  }
+
+  /// Whether `other` has the relation to this geometry: `relates(.within, other)` is true for an `other` within it.
+  ///
+  /// An `other` that GEOS refuses, as rings cross or overlap, is made valid first (its lines are kept, and areas are those of an
+  /// odd number of rings around them).
+  /// - Precondition: members of a collection have one dimension, and the relation is not `envelopeIntersects`.
+  public func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
+    let shape = try context.united(other)
+    do throws(EngineError) { return try test(relation, shape) } catch {
+      guard case .failed = error else { throw error }
+      return try test(relation, try context.madeValid(shape))
+    }
+  }
+
+  private func test(_ relation: SpatialRelation, _ other: borrowing GEOSShape) throws(EngineError) -> Bool {
+    let geos = context.geos
+    let result: CChar =
+      switch relation {
+      case .intersects, .envelopeIntersects:
+        geos.pointee.GEOSPreparedIntersects_r(context.handle, handle, other.handle)
+      case .disjoint: Self.negated(geos.pointee.GEOSPreparedIntersects_r(context.handle, handle, other.handle))
+      // GEOS asks for the relation of the prepared geometry to the other.
+      case .contains: geos.pointee.GEOSPreparedWithin_r(context.handle, handle, other.handle)
+      case .within: geos.pointee.GEOSPreparedContains_r(context.handle, handle, other.handle)
+      case .crosses: geos.pointee.GEOSPreparedCrosses_r(context.handle, handle, other.handle)
+      case .overlaps: geos.pointee.GEOSPreparedOverlaps_r(context.handle, handle, other.handle)
+      case .touches: geos.pointee.GEOSPreparedTouches_r(context.handle, handle, other.handle)
+      case .equals: geos.pointee.GEOSEquals_r(context.handle, other.handle, shape.handle)
+      case .relate(let pattern):
+        geos.pointee.GEOSRelatePattern_r(context.handle, other.handle, shape.handle, pattern.text)
+      }
+    return try context.answer("\(relation)", result)
+  }
+
+  /// 1 for 0 and the reverse; exceptions stay.
+  private static func negated(_ result: CChar) -> CChar { result < 2 ? 1 - result : result }
+}
+
+extension GEOSContext {
+  /// The geometry, a collection as the union of its members: most predicates of GEOS refuse collections.
+  fileprivate func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
+    guard case .collection = geometry else { return try GEOSShape(geometry, in: self) }
+    let shape = try GEOSShape(geometry.uniform ?? geometry, in: self)
+    return try GEOSShape(geos.pointee.GEOSUnaryUnion_r(handle, shape.handle), of: "union", in: self)
+  }
+
+  fileprivate func madeValid(_ shape: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
+    try GEOSShape(geos.pointee.GEOSMakeValid_r(handle, shape.handle), of: "makeValid", in: self)
+  }
+}

@@ -1,0 +1,35 @@
+// Why a spatial relation cannot be decided.
+
+import Geometry
+import GeometryEngine
+
+/// Why a spatial relation cannot be decided.
+public enum SpatialError: Error, Hashable, Sendable {
+  /// The constant geometry is invalid by the Simple Features rules, at a position if the fault has one.
+  case invalid(reason: String, at: Point?)
+  /// A collection has points, lines and polygons side by side, for which only `intersects`, `disjoint` and
+  /// `envelopeIntersects` are defined. `feature` is the id of the feature that has it; nil for the constant geometry.
+  case mixedCollection(feature: Int?)
+  /// GEOS refused the geometry of a feature, also when it was made valid.
+  case refused(feature: Int?, reason: String)
+  /// GEOS is not installed.
+  case unavailable(reason: String)
+}
+
+extension SpatialError {
+  init(_ error: EngineError) {
+    switch error {
+    case .unavailable(let reason): self = .unavailable(reason: reason)
+    case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
+    }
+  }
+
+  /// The same about a feature.
+  func of(_ feature: Int) -> SpatialError {
+    switch self {
+    case .mixedCollection: .mixedCollection(feature: feature)
+    case .refused(_, let reason): .refused(feature: feature, reason: reason)
+    case .invalid, .unavailable: self
+    }
+  }
+}
