@@ -113,7 +113,7 @@ public enum FeatureProtocol {
     /// Only these features.
     var ids: [Int]? { get }
     /// Only those for which this is true, neither false nor unknown.
-    var whereClause: String? { get }
+    var whereClause: JSONOpaque? { get }
     /// Only those that are selected, or only those that are not.
     var isSelected: Bool? { get }
     /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -143,7 +143,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -168,7 +168,7 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
         limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true, returnM: Bool = false,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
@@ -208,7 +208,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -325,7 +325,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -340,7 +340,7 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
         limit: Int = 100000
       ) {
@@ -374,7 +374,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -439,7 +439,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -448,7 +448,7 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
@@ -478,7 +478,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -528,7 +528,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -539,7 +539,7 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil, isSelected: Bool? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
         timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -570,7 +570,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

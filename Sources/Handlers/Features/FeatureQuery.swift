@@ -37,10 +37,12 @@ struct FeatureQuery: Sendable {
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
     let schema = store.schema
-    let parsed = try params.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/whereClause")
+    let parsed = try params.whereClause.map { try Wire.parsed($0, at: "/params/whereClause") }
+    let given = try world.canonical(params.spatialReference)
+    let (features, extent) = (reference, store.extent)
+    condition = try parsed.map {
+      try world.condition($0, over: schema, in: features, given: given, extent: extent, at: "/whereClause")
     }
-    condition = parsed?.1
     let layerTime = layer?.time
     time = try params.timeExtent.map { extent in
       guard let layerTime else { throw ModelError.noTime(id) }
@@ -50,7 +52,7 @@ struct FeatureQuery: Sendable {
     (ids, isSelected) = (params.ids, params.isSelected)
     // Times are stored as text, which each test parses.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
-    testCost = 1 + ((parsed?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
+    testCost = 1 + ((parsed?.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4 + (condition?.spatialCost ?? 0)
   }
 
   // MARK: Effort
@@ -86,7 +88,7 @@ struct FeatureQuery: Sendable {
     let candidates: Int
     if let ids {
       candidates = ids.count
-    } else if let boxes = area?.indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
+    } else if let boxes = indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
       candidates = store.countAtMost(in: boxes)
     } else {
       candidates = store.count
@@ -94,6 +96,9 @@ struct FeatureQuery: Sendable {
     let tests = candidates * testCost
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
+
+  /// Boxes that hold all candidates: those of the area, else those of the condition.
+  private var indexBoxes: [Envelope]? { area == nil ? condition?.indexBoxes : area?.indexBoxes }
 
   // MARK: Results
 
@@ -117,7 +122,7 @@ struct FeatureQuery: Sendable {
     var rows: [UInt32]
     if let ids {
       rows = try store.rows(of: ids, checking: shares[0].checkpoint)
-    } else if let boxes = area?.indexBoxes {
+    } else if let boxes = indexBoxes {
       rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
     } else {
       rows = try store.rowsAscending(checking: shares[0].checkpoint)

@@ -54,6 +54,8 @@ struct ChunkValues: PropertySource {
 
   var geometry: Geometry? { chunk.geometry[index] }
 
+  func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
+
   @inline(__always)
   func value(_ property: Int) -> Scalar {
     guard let reader = readers[property] else { return .null }

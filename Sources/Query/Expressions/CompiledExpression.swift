@@ -111,6 +111,7 @@ extension FeatureStore {
   ///
   /// - Complexity: O(n); one to two nanoseconds per feature for two comparisons with constants.
   public func rows(where expression: CompiledExpression) -> [UInt32] {
+    if let boxes = expression.indexBoxes { return expression.filter(rows(in: boxes).sorted(), of: self) }
     var result: [UInt32] = []
     expression.withMask { mask in
       for slot in slots {
@@ -154,4 +155,6 @@ private struct RowValues: PropertySource {
   func value(_ property: Int) -> Scalar { chunk.scalar(columns[property], at: index) }
 
   var geometry: Geometry? { chunk.geometry[index] }
+
+  func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
 }

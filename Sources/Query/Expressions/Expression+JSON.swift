@@ -28,4 +28,14 @@ extension Expression {
     }
     return writer.text
   }
+
+  /// The same expression with one way to write it: text -> JSON -> text.
+  ///
+  /// - Throws: as ``json()``.
+  public func normalized() throws(ExpressionError) -> String {
+    guard let document = try? JSONDocument(try json()) else { return text }
+    do throws(ExpressionError) {
+      return try document.read { (value) throws(ExpressionError) in try JSONExpressionReader.read(value).text }
+    } catch { throw error }
+  }
 }

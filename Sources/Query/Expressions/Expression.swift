@@ -26,7 +26,7 @@ public struct Expression: Hashable, Sendable {
   public let text: String
   let tree: ExpressionTree
   /// Nil for an expression given as text.
-  private let source: JSONSource?
+  let source: JSONSource?
 
   /// Parses a text.
   ///
@@ -38,6 +38,11 @@ public struct Expression: Hashable, Sendable {
   /// - Throws: ``ExpressionError`` with the position of the first error, including operands whose types never match.
   /// - Complexity: O(n); recursion follows parentheses and calls only, whose nesting is limited.
   public init(_ text: String) throws(ExpressionError) { try self.init(text, nil) }
+
+  init(_ other: Expression, tree: ExpressionTree) {
+    (text, source) = (other.text, other.source)
+    self.tree = tree
+  }
 
   init(_ text: String, _ source: JSONSource?) throws(ExpressionError) {
     self.text = text
@@ -136,6 +141,9 @@ public struct Expression: Hashable, Sendable {
       columns.append(column ?? .max)
     }
     var parts = tree.parts
+    do throws(ExpressionError) { parts.spatialTests = try tree.spatialTests(in: text) } catch {
+      throw error.about(source)
+    }
     for (index, node) in tree.nodes.enumerated() {
       switch node {
       case .shape(let number) where !schema.isGeometry(parts.properties[number]):
@@ -144,7 +152,8 @@ public struct Expression: Hashable, Sendable {
       default: break
       }
     }
-    return (columns.contains(.max) ? ExpressionTree(parts) : tree, columns)
+    let isSame = parts.spatialTests.isEmpty && !columns.contains(.max)
+    return (isSame ? tree : ExpressionTree(parts), columns)
   }
 
   /// The value for the properties given by `property`, each requested once.

@@ -18,6 +18,8 @@ public struct ExpressionError: Error, Hashable, Sendable {
     case tooLong
     /// A number, text, date or pattern is unterminated or invalid.
     case badLiteral
+    /// A library that is not installed.
+    case unavailable
   }
 
   public let kind: Kind

@@ -13,8 +13,23 @@ extension ExpressionEvaluator {
     case .array(let relation):
       guard let first = array(first), let second = array(second) else { return nil }
       return first.holds(relation, second)
-    case .spatial: return nil
+    case .spatial(let relation): return holds(relation, first, second, operands.startIndex)
     }
+  }
+
+  private func holds(_ relation: SpatialRelation, _ first: Int, _ second: Int, _ number: Int) -> Bool? {
+    switch tree.parts.spatialTests[number] {
+    case .constant(let value): return value
+    case .predicate(let predicate, _, _): return source.holds(predicate)
+    case .itself, nil:
+      // A relation that is not defined for them is unknown.
+      guard let first = geometry(first), let second = geometry(second) else { return nil }
+      return try? SpatialPredicate(relation, second).holds(for: first)
+    }
+  }
+
+  private func geometry(_ node: Int) -> Geometry? {
+    if case .geometry(let number) = nodes[node] { tree.parts.geometries[number].geometry } else { source.geometry }
   }
 
   /// Whether a value that is no scalar is not null.

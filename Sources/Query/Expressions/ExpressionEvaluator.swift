@@ -8,12 +8,22 @@ protocol PropertySource {
   func value(_ property: Int) -> Scalar
   /// That of the feature; nil without one.
   var geometry: Geometry? { get }
+  /// Whether the geometry has the relation. Nil is unknown: there is none, or the relation is not defined for it.
+  func holds(_ predicate: SpatialPredicate) -> Bool?
+}
+
+extension FeatureChunk {
+  func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
+    if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
+    return geometry[index].flatMap { try? predicate.holds(for: $0) }
+  }
 }
 
 struct GivenValues: PropertySource {
   let values: [AttributeValue]
   func value(_ property: Int) -> Scalar { Scalar(values[property]) }
   var geometry: Geometry? { nil }
+  func holds(_ predicate: SpatialPredicate) -> Bool? { nil }
 }
 
 extension ExpressionTree {

@@ -2,6 +2,7 @@
 
 import Calendar
 import Geometry
+import Synchronization
 import TextFormatting
 
 enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
@@ -111,6 +112,8 @@ final class ExpressionTree: Sendable {
     var instants: [InstantLiteral] = []
     var arrays: [ArrayValue] = []
     var geometries: [GeometryLiteral] = []
+    /// Of an expression that is compiled: spatial functions, by the first of their operands in ``children``.
+    var spatialTests: [Int: SpatialTest] = [:]
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []
@@ -124,6 +127,8 @@ final class ExpressionTree: Sendable {
   }
 
   let parts: Parts
+  /// Made when the expression is first compiled.
+  let tests = Mutex<[Int: SpatialTest]?>(nil)
 
   init(_ parts: Parts) { self.parts = parts }
 

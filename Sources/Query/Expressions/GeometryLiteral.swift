@@ -7,6 +7,8 @@ struct GeometryLiteral: Sendable {
   let geometry: Geometry
   /// The numbers of a box, as given: 4, or 6 with heights, which do not count.
   let box: [Double]?
+  /// By which copies are moved in x; see ``SpatialPredicate``.
+  var shifts: [Double] = [0]
 
   /// Whether a name begins well-known text before `next`. The names are reserved nowhere else.
   static func begins(with name: String, _ next: ExpressionToken) -> Bool {
@@ -32,7 +34,7 @@ struct GeometryLiteral: Sendable {
 
 extension Geometry {
   /// A box as a polygon, as two where it crosses the antimeridian, or as a line or a point without extent.
-  fileprivate init(area box: Envelope) {
+  init(area box: Envelope) {
     let corner = Point(x: box.xMin, y: box.yMin)
     switch (box.xMin == box.xMax, box.yMin == box.yMax) {
     case (true, true): self = .point(corner)

@@ -75,7 +75,10 @@ public struct FeatureStore: Sendable {
   var liveEdits = 0
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
-  public init(fields: [Field] = []) { schema = FeatureSchema(fields: fields) }
+  public init(fields: [Field] = [], geometryName: Text? = nil) {
+    schema = FeatureSchema(fields: fields)
+    schema.geometryName = geometryName
+  }
 
   /// The id of the next feature added without one.
   public var nextMintedID: Int { nextID }
@@ -122,7 +125,7 @@ public struct FeatureSchema: Sendable {
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
   /// What the source calls the geometry; nil where it has no name for it.
-  public internal(set) var geometryName: Text?
+  fileprivate(set) var geometryName: Text?
   /// Whether undo leaves the names alone, as live edits use some that no step has added.
   private(set) var isPinned = false
 

@@ -9,11 +9,16 @@ import Query
 extension RPCError {
   /// - Parameter path: the JSON Pointer of the expression.
   package init(_ error: ExpressionError, at path: String) {
+    guard error.kind != .unavailable else {
+      self = Self.libraryMissing("GEOS", error.found)
+      return
+    }
     let kind: ErrorKind =
       switch error.kind {
       case .syntax, .badLiteral, .unknownFunction: .expressionSyntax
       case .type, .argumentCount: .expressionType
       case .tooDeep, .tooLong: .expressionTooDeep
+      case .unavailable: .libraryMissing
       case .unknownProperty: .unknownField
       }
     // An error in CQL2 JSON is about a value, one in text about a position in it.
