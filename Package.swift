@@ -99,7 +99,9 @@ let package = Package(
       ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", ordered]),
     library(
       "Drawing",
-      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting"]),
+      [
+        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting", "Platform",
+      ]),
     library(
       "Handlers",
       [

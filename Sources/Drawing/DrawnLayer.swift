@@ -1,8 +1,10 @@
 // A layer or an overlay of a view snapshot, and its items.
 
 import GeoModel
+import GeoProtocol
 import Geometry
 import Query
+import TextFormatting
 import WireCoding
 
 /// A layer or an overlay that a view draws.
@@ -20,11 +22,14 @@ package struct DrawnLayer: Sendable {
   package let reference: SpatialReference
   let symbolScale: Double
   let selectionColor: Color?
-  let store: FeatureStore
+  package let store: FeatureStore
   /// The filters; nil for an overlay.
-  let features: LayerFeatures?
+  package let features: LayerFeatures?
   let symbols: BoundSymbols
   let labels: BoundLabels
+  let portrayal: Portrayal
+  /// For formatting.
+  let conventions: TextConventions
 
   /// Calls `body` with each item, first drawn first: those that match the filters and have a geometry, by zIndex, then by insertion.
   ///
@@ -34,6 +39,11 @@ package struct DrawnLayer: Sendable {
     for row in features?.shown(rows) ?? rows {
       if let row = store[row], let item = item(of: row) { try body(item) }
     }
+  }
+
+  /// The popups of rows; none where popups are disabled.
+  package func popups(of rows: [FeatureRow]) -> [SymbologyProtocol.Popup] {
+    Portraying.popups(rows, portrayal, store.schema, name: name, by: conventions)
   }
 
   /// A row's item; nil where nothing is drawn of it.

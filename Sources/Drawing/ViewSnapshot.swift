@@ -45,20 +45,16 @@ package struct ViewSnapshot: Sendable {
       let opacity = (group?.opacity ?? 1) * layer.appearance.opacity
       groups[id] = (stratum, opacity)
       guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
+      let conventions = world.conventions(at: layer.reference)
       return DrawnLayer(
         object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
         reference: layer.reference,
         symbolScale: world.symbolScale(of: layer, at: view.camera.scale),
         selectionColor: world.selectionColor(of: layer.reference), store: store, features: features,
-        symbols: layer.boundSymbols(store), labels: labels(layer.portrayal, of: layer.reference, store, in: view, world)
-      )
+        symbols: layer.boundSymbols(store),
+        labels: layer.portrayal.boundLabels(scale: view.camera.scale, schema: store.schema, by: conventions),
+        portrayal: layer.portrayal, conventions: conventions)
     }
-  }
-
-  private static func labels(
-    _ portrayal: Portrayal, of object: ObjectReference, _ store: FeatureStore, in view: View, _ world: World
-  ) -> BoundLabels {
-    portrayal.boundLabels(scale: view.camera.scale, schema: store.schema, by: world.conventions(at: object))
   }
 
   private static func overlays(of view: View, in world: World) -> [DrawnLayer] {
@@ -66,12 +62,14 @@ package struct ViewSnapshot: Sendable {
       guard let overlay = world.overlays[id], overlay.appearance.isVisible,
         overlay.appearance.shows(at: view.camera.scale)
       else { return nil }
+      let conventions = world.conventions(at: overlay.reference)
       return DrawnLayer(
         object: overlay.reference, name: overlay.name ?? "", stratum: .overlay,
         opacity: overlay.appearance.opacity, reference: overlay.reference, symbolScale: world.symbolScale(of: overlay),
         selectionColor: world.selectionColor(of: overlay.reference), store: overlay.store, features: nil,
         symbols: overlay.boundSymbols,
-        labels: labels(overlay.portrayal, of: overlay.reference, overlay.store, in: view, world))
+        labels: overlay.portrayal.boundLabels(scale: view.camera.scale, schema: overlay.store.schema, by: conventions),
+        portrayal: overlay.portrayal, conventions: conventions)
     }
   }
 }

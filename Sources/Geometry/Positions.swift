@@ -70,3 +70,18 @@ public struct Positions: Hashable, Sendable {
     try values.withUnsafeMutableBufferPointer { (buffer) throws(E) in try body(buffer) }
   }
 }
+
+extension [Double] {
+  /// Appends x and y of each position.
+  public mutating func append(xy positions: Positions) {
+    let stride = positions.stride
+    guard stride > 2 else {
+      append(contentsOf: positions.values)
+      return
+    }
+    for start in Swift.stride(from: 0, to: positions.values.count, by: stride) {
+      append(positions.values[start])
+      append(positions.values[start + 1])
+    }
+  }
+}

@@ -136,7 +136,7 @@ extension Camera {
   /// Unit vectors in the map of the screen's x (right) and y (up).
   ///
   /// If north is rotated clockwise by r, up on the screen has azimuth -r.
-  private var axes: (right: (Double, Double), up: (Double, Double)) {
+  var axes: (right: (Double, Double), up: (Double, Double)) {
     guard rotation != 0 else { return ((1, 0), (0, 1)) }
     let angle = rotation * .pi / 180
     let (s, c) = (sin(angle), cos(angle))

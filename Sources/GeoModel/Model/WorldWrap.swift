@@ -60,7 +60,7 @@ public struct WorldWrap: Hashable, Sendable {
   }
 
   /// The whole turns to add to `x` to bring it nearest to `other`; 0 unless the short way crosses the edge.
-  func shift(_ x: Double, nearest other: Double) -> Double {
+  public func shift(_ x: Double, nearest other: Double) -> Double {
     ((other - x) / width).rounded() * width
   }
 

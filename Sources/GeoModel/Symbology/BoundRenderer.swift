@@ -76,6 +76,14 @@ public struct BoundRenderer: Sendable {
     }
   }
 
+  /// Symbols that no row's symbol exceeds in size.
+  public var largest: [Symbol] {
+    let sizes = variables.compactMap { variable in
+      if case .size(let ramp) = variable.effect { ramp.stops.map(\.output).max() } else { nil }
+    }
+    return entries.flatMap { entry in [entry.symbol] + sizes.map(entry.symbol.sized) }
+  }
+
   /// The symbol of a row with visual variables applied; nil if the row is not drawn. Ignores the row's own symbol.
   public func symbol(of row: FeatureRow) -> Symbol? {
     guard let index = index(of: row) else { return nil }

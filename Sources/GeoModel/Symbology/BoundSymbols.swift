@@ -36,6 +36,31 @@ public struct BoundSymbols: Sendable {
   /// Whether symbols may follow from properties of the features.
   public var isByFeature: Bool { renderer == nil && !styleColumns.isEmpty }
 
+  /// Symbols that no row's symbol exceeds in size, unless it is the row's own.
+  ///
+  /// - Complexity: O(rows) where the widths of lines are attributes of the features.
+  public func largest(in store: FeatureStore) -> [Symbol] {
+    if let renderer { return renderer.largest }
+    guard fallback != .nothing else { return [] }
+    let plain = [ShapeKind.point, .line, .area].map { Symbol.standard(for: $0) }
+    guard !styleColumns.isEmpty else { return plain }
+    var style: [String: AttributeValue] = ["marker-size": .string("large"), "marker-symbol": .string("x")]
+    if let column = styleColumns["stroke-width"] { style["stroke-width"] = .double(Self.greatest(column, in: store)) }
+    guard let largest = SimpleStyle({ style[$0] ?? .null }) else { return plain }
+    return plain + [ShapeKind.point, .line].map(largest.symbol)
+  }
+
+  /// The greatest width in a column; at least the default.
+  private static func greatest(_ column: Int, in store: FeatureStore) -> Double {
+    var greatest = SimpleStyle.defaultWidth
+    store.forEach { row in
+      let number = row.value(column).finiteNumber ?? 0
+      if number > greatest, symbolSizes.contains(number) { greatest = number }
+      return true
+    }
+    return greatest
+  }
+
   /// The symbol of a row; nil if the row has none. Ignores visibility.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
     if let own = row.symbol { return .own(Text(own)) }

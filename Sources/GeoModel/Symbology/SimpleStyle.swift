@@ -60,11 +60,14 @@ public struct SimpleStyle: Hashable, Sendable {
     return .composite([shape, .text(words)])
   }
 
+  /// In device-independent pixels.
+  static let defaultWidth = 2.0
+
   private var stroke: SimpleLineSymbol {
-    let width = property["stroke-width"]?.finiteNumber ?? 2
+    let width = property["stroke-width"]?.finiteNumber ?? Self.defaultWidth
     return SimpleLineSymbol(
       color: color("stroke", 0x55).faded(opacity("stroke-opacity", 1)),
-      width: symbolSizes.contains(width) ? width : 2)
+      width: symbolSizes.contains(width) ? width : Self.defaultWidth)
   }
 
   private func text(_ name: String) -> String? {

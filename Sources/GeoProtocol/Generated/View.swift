@@ -521,6 +521,103 @@ public enum ViewProtocol {
     }
   }
 
+  /// What `view/identify` found in a layer, a group or an overlay.
+  public struct IdentifyResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The layer or group; this or `overlay`.
+    public var layer: String?
+    /// The overlay; this or `layer`.
+    public var overlay: String?
+    /// Its name; empty for an overlay without one.
+    public var name: String
+    /// Of the geometries; absent for a group.
+    public var spatialReference: String?
+    /// The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`.
+    public var features: JSONOpaque?
+    /// Of each feature: from the screen point to what is drawn of it, 0 on it. Unit: device-independent pixel.
+    public var distances: [Double]
+    /// A popup for each feature, in the same order; none where popups are disabled.
+    public var popups: [SymbologyProtocol.Popup]
+    /// Whether there are more than `maximumResults`.
+    public var exceededLimit: Bool
+    /// Of a group: the results of its layers, top to bottom.
+    public var sublayerResults: [ViewProtocol.IdentifyResult]
+    /// Why the layer cannot be identified; others are, all the same.
+    public var error: SessionProtocol.Failure?
+
+    public init(
+      layer: String? = nil, overlay: String? = nil, name: String, spatialReference: String? = nil,
+      features: JSONOpaque? = nil, distances: [Double], popups: [SymbologyProtocol.Popup], exceededLimit: Bool,
+      sublayerResults: [ViewProtocol.IdentifyResult], error: SessionProtocol.Failure? = nil
+    ) {
+      self.layer = layer
+      self.overlay = overlay
+      self.name = name
+      self.spatialReference = spatialReference
+      self.features = features
+      self.distances = distances
+      self.popups = popups
+      self.exceededLimit = exceededLimit
+      self.sublayerResults = sublayerResults
+      self.error = error
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      let overlay = json["overlay"]
+      self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      self.name = try json["name"].string()
+      let spatialReference = json["spatialReference"]
+      self.spatialReference = try spatialReference.isPresent
+        ? SessionProtocol.readSpatialReference(spatialReference)
+        : nil
+      let features = json["features"]
+      self.features = try features.isPresent ? features.opaque("array") : nil
+      self.distances = try json["distances"].numbers()
+      self.popups = try json["popups"].array(SymbologyProtocol.Popup.init(from:))
+      self.exceededLimit = try json["exceededLimit"].bool()
+      self.sublayerResults = try json["sublayerResults"].array(ViewProtocol.IdentifyResult.init(from:))
+      let error = json["error"]
+      self.error = try error.isPresent ? SessionProtocol.Failure(from: error) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      if let overlay {
+        writer.key("overlay")
+        writer.value(overlay)
+      }
+      writer.key("name")
+      writer.value(name)
+      if let spatialReference {
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+      }
+      if let features {
+        writer.key("features")
+        features.encode(to: &writer)
+      }
+      writer.key("distances")
+      writer.array(distances) { $1.value($0) }
+      writer.key("popups")
+      writer.array(popups) { $0.encode(to: &$1) }
+      writer.key("exceededLimit")
+      writer.value(exceededLimit)
+      writer.key("sublayerResults")
+      writer.array(sublayerResults) { $0.encode(to: &$1) }
+      if let error {
+        writer.key("error")
+        error.encode(to: &writer)
+      }
+      writer.endObject()
+    }
+  }
+
   /// A flag of a layer in a view. A layer that is not loaded has none of `active`, `loading` and `error`.
   public enum LayerViewFlag: String, WireEnum {
     /// Loaded, visible and within its scale range; of a group: one of its layers is.
@@ -1173,6 +1270,103 @@ public enum ViewProtocol {
         polygon.encode(to: &writer)
         writer.key("envelope")
         envelope.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.
+  /// Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a
+  /// group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result: neither
+  /// have those that are hidden, out of their scale range or not loaded, and features that filters hide.
+  ///
+  /// Computed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its
+  /// shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an area is found
+  /// anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only,
+  /// fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's
+  /// `symbolScale` and the map's reference scale hold. Colours, opacities, dashes and patterns do not matter; a line
+  /// of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a
+  /// text is estimated, as fonts are the client's: half of the size a code point, the size a line. Labels are not
+  /// found.
+  ///
+  /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
+  /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
+  /// found. Latitudes where the poles of the map are at infinity are clamped to 85.0511287798066. In scenes screen
+  /// and ground are related as by `view/toLocation`: flat, without heights.
+  public enum Identify {
+    public static let name: StaticString = "view/identify"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The view.
+      public var view: String
+      /// The point, on the screen, edges included.
+      public var screenPoint: ViewProtocol.ScreenPoint
+      /// The radius around the point within which features are found: 0 is exact, 22 suits a finger. Unit:
+      /// device-independent pixel.
+      public var tolerance: Double
+      /// Only this layer or group of the view's map or scene; without `overlay`.
+      public var layer: String?
+      /// Only this overlay of the view; without `layer`.
+      public var overlay: String?
+      /// Most features of each layer and overlay: those drawn last.
+      public var maximumResults: Int
+      /// Only popups, no features; layers and overlays whose popups are disabled have no result.
+      public var returnPopupsOnly: Bool
+      /// Whether to return geometries.
+      public var returnGeometry: Bool
+
+      public init(
+        view: String, screenPoint: ViewProtocol.ScreenPoint, tolerance: Double = 0, layer: String? = nil,
+        overlay: String? = nil, maximumResults: Int = 1, returnPopupsOnly: Bool = false, returnGeometry: Bool = true
+      ) {
+        self.view = view
+        self.screenPoint = screenPoint
+        self.tolerance = tolerance
+        self.layer = layer
+        self.overlay = overlay
+        self.maximumResults = maximumResults
+        self.returnPopupsOnly = returnPopupsOnly
+        self.returnGeometry = returnGeometry
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        self.screenPoint = try ViewProtocol.ScreenPoint(from: json["screenPoint"])
+        let tolerance = json["tolerance"]
+        self.tolerance = try tolerance.isPresent ? tolerance.double("number in 0...100") { $0 >= 0 && $0 <= 100 } : 0
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let maximumResults = json["maximumResults"]
+        self.maximumResults = try maximumResults.isPresent
+          ? maximumResults.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 }
+          : 1
+        let returnPopupsOnly = json["returnPopupsOnly"]
+        self.returnPopupsOnly = try returnPopupsOnly.isPresent ? returnPopupsOnly.bool() : false
+        let returnGeometry = json["returnGeometry"]
+        self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision that was identified.
+      public var revision: Int
+      /// Top to bottom.
+      public var results: [ViewProtocol.IdentifyResult]
+
+      public init(revision: Int, results: [ViewProtocol.IdentifyResult]) {
+        self.revision = revision
+        self.results = results
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("results")
+        writer.array(results) { $0.encode(to: &$1) }
         writer.endObject()
       }
     }

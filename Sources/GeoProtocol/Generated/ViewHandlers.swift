@@ -18,6 +18,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias ToLocation = ViewProtocol.ToLocation
   typealias ToScreen = ViewProtocol.ToScreen
   typealias GetVisibleArea = ViewProtocol.GetVisibleArea
+  typealias Identify = ViewProtocol.Identify
   typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
   typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
 
@@ -65,6 +66,11 @@ public protocol ViewHandlers: MethodHandlers {
   /// The visible area as a polygon, and the box around it.
   static func getVisibleArea(_ params: GetVisibleArea.Params, in world: Types.World) throws -> GetVisibleArea.Result
 
+  /// Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.
+  static func identify(
+    _ params: Identify.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, Identify.Result>
+
   /// Sets how the view follows a location; absent members stay as they are.
   static func setLocationDisplay(
     _ params: SetLocationDisplay.Params, in world: inout Types.World
@@ -92,6 +98,7 @@ extension ViewHandlers {
     host.query("view/toLocation", toLocation)
     host.query("view/toScreen", toScreen)
     host.query("view/getVisibleArea", getVisibleArea)
+    host.task("view/identify", identify)
     host.command("view/setLocationDisplay", setLocationDisplay)
     host.session("view/observeViewpoint", observeViewpoint)
   }

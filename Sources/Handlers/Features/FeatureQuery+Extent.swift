@@ -73,18 +73,3 @@ extension FeatureProtocol.FailedFeature {
     self.init(id: id, reason: RPCError(error).message)
   }
 }
-
-extension [Double] {
-  /// Appends x and y of each position.
-  package mutating func append(xy positions: Positions) {
-    let stride = positions.stride
-    guard stride > 2 else {
-      append(contentsOf: positions.values)
-      return
-    }
-    for start in Swift.stride(from: 0, to: positions.values.count, by: stride) {
-      append(positions.values[start])
-      append(positions.values[start + 1])
-    }
-  }
-}

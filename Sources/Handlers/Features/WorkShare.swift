@@ -16,7 +16,10 @@ struct WorkShare: Sendable {
   }
 
   /// Splits this share into consecutive ones, in proportion to their costs.
-  func split(by costs: Int...) -> [WorkShare] {
+  func split(by costs: Int...) -> [WorkShare] { split(by: costs) }
+
+  /// Splits this share into consecutive ones, in proportion to their costs.
+  func split(by costs: [Int]) -> [WorkShare] {
     let total = Double(max(costs.reduce(0, +), 1))
     var next = start
     return costs.map { cost in

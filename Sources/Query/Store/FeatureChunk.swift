@@ -1,6 +1,7 @@
 // A run of rows of a store: the unit of sharing and copying.
 
 import Geometry
+import Synchronization
 
 /// A member of a feature besides its geometry.
 enum FeatureMember: UInt8, CaseIterable, Sendable {
@@ -31,7 +32,9 @@ final class FeatureChunk: @unchecked Sendable {
   private(set) var zIndexes: [Int32] = []
   var hidden = RowBits()
   var selected = RowBits()
-  var symbols = Column()
+  var symbols = Column() { didSet { symbolMeasure.store(Double.nan.bitPattern, ordering: .relaxed) } }
+  /// The bits of the greatest measure of ``symbols``; not a number until it is known.
+  let symbolMeasure = Atomic(Double.nan.bitPattern)
 
   /// Addresses of all data, for reading while the chunk is held; see ``withReader(_:)``.
   let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
@@ -79,6 +82,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
+    copy.symbolMeasure.store(symbolMeasure.load(ordering: .relaxed), ordering: .relaxed)
     copy.noteAll()
     return copy
   }

@@ -1,0 +1,124 @@
+// Positions of features on a map: clamped where its poles are at infinity, and unbroken where it wraps.
+
+import Geometry
+
+/// Transforms positions to the reference of a map as they are drawn there.
+public struct MapTransform: Sendable {
+  private let source: SpatialReference
+  private let target: SpatialReference
+  private let transformer: any CoordinateTransformer
+  private let limit: PolarLimit?
+  /// Latitudes with a finite position in a target that is not cylindrical; nil for all.
+  private let latitudes: ClosedRange<Double>?
+  private let isFromDegrees: Bool
+  /// The worlds' edges, where the references wrap.
+  let sourceWrap: WorldWrap?
+  private let targetWrap: WorldWrap?
+  private let isToDegrees: Bool
+
+  public init(
+    from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) throws(TransformError) {
+    (self.source, self.target, self.transformer) = (source, target, transformer)
+    let from = try transformer.describe(source)
+    let to = try transformer.describe(target)
+    limit = PolarLimit(to, transformer)
+    latitudes = limit == nil ? PolarLimit.latitudes(near: to, transformer) : nil
+    (isFromDegrees, isToDegrees) = (from.kind == .geographic, to.kind == .geographic)
+    (sourceWrap, targetWrap) = (WorldWrap(from, transformer), WorldWrap(to, transformer))
+  }
+
+  /// Whether the result may cross the antimeridian: in degrees, from a map that does not wrap there.
+  var mayCross: Bool { isToDegrees && sourceWrap == nil }
+
+  /// Transforms positions as alternating x and y. Latitudes are clamped where the target's poles are at infinity. x is
+  /// within one turn of the world.
+  ///
+  /// - Throws: if a position has no coordinates in the target; the values are undefined then.
+  public func transform(_ values: inout [Double]) throws(TransformError) {
+    if let latitudes {
+      if !isFromDegrees { try transform(&values, from: source, to: .wgs84) }
+      clamp(&values, to: latitudes)
+      try transform(&values, from: isFromDegrees ? source : .wgs84, to: target)
+    } else {
+      if limit != nil, isFromDegrees { clamp(&values, to: -PolarLimit.latitude...PolarLimit.latitude) }
+      try transform(&values, from: source, to: target)
+      if let limit { clamp(&values, to: limit.y) }
+    }
+  }
+
+  /// The geometry as it is drawn: also where it goes beyond the edge of the world, or around a pole.
+  ///
+  /// - Parameter check: called every few thousand positions; throws to cancel.
+  /// - Throws: also if a position has no coordinates in the target.
+  public func drawn(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
+    switch geometry {
+    case .polygon(let rings): .polygon(try rings.map { try drawn($0, isRing: true, check) })
+    case .multiPolygon(let polygons):
+      .multiPolygon(try polygons.map { try $0.map { try drawn($0, isRing: true, check) } })
+    case .collection(let parts): .collection(try parts.map { try drawn($0, checking: check) })
+    default: try geometry.mapPositions { try drawn($0, isRing: false, check) }
+    }
+  }
+
+  private func drawn(_ run: Positions, isRing: Bool, _ check: () throws -> Void) throws -> Positions {
+    var values: [Double] = []
+    values.reserveCapacity(2 * run.count)
+    values.append(xy: run)
+    let original = targetWrap == nil || sourceWrap == nil ? [] : values
+    for start in stride(from: 0, to: values.count, by: 8192) {
+      try check()
+      var piece = Array(values[start..<min(start + 8192, values.count)])
+      try transform(&piece)
+      values.replaceSubrange(start..<start + piece.count, with: piece)
+    }
+    guard let targetWrap else { return Positions(values: values) }
+    if let sourceWrap {
+      unroll(&values, targetWrap, from: original, sourceWrap)
+    } else {
+      unroll(&values, targetWrap)
+      if isRing { close(&values, targetWrap) }
+    }
+    return Positions(values: values)
+  }
+
+  /// Moves each x by whole turns to where the original is: between worlds that wrap, x is linear.
+  private func unroll(_ values: inout [Double], _ wrap: WorldWrap, from original: [Double], _ source: WorldWrap) {
+    for index in stride(from: 0, to: values.count, by: 2) {
+      let expected = wrap.xMin + (original[index] - source.xMin) / source.width * wrap.width
+      values[index] += wrap.shift(values[index], nearest: expected)
+    }
+  }
+
+  /// Moves each x by whole turns to be nearest to the one before.
+  private func unroll(_ values: inout [Double], _ wrap: WorldWrap) {
+    for index in stride(from: 2, to: values.count, by: 2) {
+      values[index] += wrap.shift(values[index], nearest: values[index - 2])
+    }
+  }
+
+  /// Completes a ring around a pole, which ends a turn away from its start, along the edge of the map.
+  private func close(_ values: inout [Double], _ wrap: WorldWrap) {
+    guard values.count >= 8, abs(values[values.count - 2] - values[0]) > wrap.width / 2 else { return }
+    let sum = stride(from: 1, to: values.count, by: 2).reduce(0) { $0 + values[$1] }
+    let edges = limit?.y ?? (isToDegrees ? -90...90 : nil)
+    guard let edges else { return }
+    let middle = (edges.lowerBound + edges.upperBound) / 2
+    let edge = sum / Double(values.count / 2) < middle ? edges.lowerBound : edges.upperBound
+    values += [values[values.count - 2], edge, values[0], edge, values[0], values[1]]
+  }
+
+  private func transform(
+    _ values: inout [Double], from: SpatialReference, to: SpatialReference
+  ) throws(TransformError) {
+    try values.withUnsafeMutableBufferPointer { (buffer) throws(TransformError) in
+      try transformer.transform(buffer, stride: 2, hasZ: false, from: from, to: to)
+    }
+  }
+
+  private func clamp(_ values: inout [Double], to range: ClosedRange<Double>) {
+    for index in stride(from: 1, to: values.count, by: 2) {
+      values[index] = min(max(values[index], range.lowerBound), range.upperBound)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// What a view draws at a screen point, found on a snapshot of the world. `view/identify` answers it, `view/select` selects it.
+
+import Drawing
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+/// The params that say where in a view something is to be found, common to `view/identify` and `view/select`.
+protocol IdentifyParams {
+  var view: String { get }
+  var screenPoint: ViewProtocol.ScreenPoint { get }
+  var tolerance: Double { get }
+  var layer: String? { get }
+  var overlay: String? { get }
+  var maximumResults: Int { get }
+}
+
+extension ViewProtocol.Identify.Params: IdentifyParams {}
+
+/// A search for what is drawn at a screen point.
+struct Identification: Sendable {
+  let world: World
+  private let view: View
+  private let circle: ScreenCircle
+  private let limit: Int
+  /// Nil for everything in the view.
+  private let target: ObjectReference?
+
+  /// What one layer or overlay draws there.
+  struct Found: Sendable {
+    let layer: DrawnLayer
+    /// The groups around a layer that have results of their own, outermost first.
+    let groups: [Layer]
+    let hits: Hits
+    /// Set where the layer's reference cannot be transformed to the view's.
+    let error: TransformError?
+  }
+
+  /// - Throws: if the view does not show the layer or overlay that is named, or the point is off the screen.
+  init(_ params: some IdentifyParams, in world: World) throws {
+    view = try world.views.require(ID(params.view))
+    try Self.check(params.screenPoint.x, within: view.screen.width, "x", "width")
+    try Self.check(params.screenPoint.y, within: view.screen.height, "y", "height")
+    switch (params.layer, params.overlay) {
+    case (nil, nil): target = nil
+    case (let layer?, nil): target = try world.layer(ID(layer), shownIn: view).reference
+    case (nil, let overlay?): target = try world.overlay(ID(overlay), of: view).reference
+    default: throw ModelError.oneOf(["layer", "overlay"])
+    }
+    circle = ScreenCircle(x: params.screenPoint.x, y: params.screenPoint.y, radius: params.tolerance)
+    limit = params.maximumResults
+    self.world = world
+  }
+
+  private static func check(
+    _ number: Double, within length: Double, _ axis: String, _ side: String
+  ) throws(ModelError) {
+    guard !(0...length).contains(number) else { return }
+    throw .outOfRange(number, expected: "number from 0 to the view's \(side)", path: "/screenPoint/\(axis)")
+  }
+
+  /// The hits, top to bottom; nothing for what has none.
+  func found(_ share: WorkShare) throws -> [Found] {
+    let layers = try ViewSnapshot(of: view.id, in: world).layers.reversed().compactMap { layer in
+      groups(around: layer).map { (layer, $0) }
+    }
+    let shares = share.split(by: layers.map { $0.0.store.count + 1 })
+    return try zip(layers, shares).compactMap { (layer, share) in
+      let found = try found(in: layer.0, layer.1, share)
+      return found.hits.hits.isEmpty && found.error == nil ? nil : found
+    }
+  }
+
+  private func found(in layer: DrawnLayer, _ groups: [Layer], _ share: WorkShare) throws -> Found {
+    do {
+      let hits = try layer.hits(
+        in: circle, of: view, limit: limit, world.transformer, checking: share.checkpoint
+      ) { try share.worker?.checkCancelled() }
+      return Found(layer: layer, groups: groups, hits: hits, error: nil)
+    } catch let error as TransformError {
+      return Found(layer: layer, groups: groups, hits: Hits(), error: error)
+    }
+  }
+
+  /// The groups around a layer up to the target, outermost first; nil where the target does not contain the layer.
+  private func groups(around layer: DrawnLayer) -> [Layer]? {
+    if layer.object == target { return [] }
+    guard layer.stratum != .overlay else { return target == nil ? [] : nil }
+    var groups: [Layer] = []
+    var next = world.layers[LayerID(layer.object.id)]?.group
+    while let id = next, let group = world.layers[id] {
+      groups.insert(group, at: 0)
+      if group.reference == target { return groups }
+      next = group.group
+    }
+    return target == nil ? groups : nil
+  }
+}
+
+extension World {
+  /// - Throws: `unknownId` unless the layer is in the map or scene that the view shows, `wrongKind` for a table.
+  fileprivate func layer(_ id: LayerID, shownIn view: View) throws(ModelError) -> Layer {
+    let layer = try layers.require(id)
+    guard layer.container == view.content else { throw .unknownID(.layers, id.rawValue) }
+    guard layer.kind != .table else { throw .wrongKind(id.rawValue, .table, expected: [.feature, .group]) }
+    return layer
+  }
+
+  /// - Throws: `unknownId` unless the overlay is the view's.
+  fileprivate func overlay(_ id: OverlayID, of view: View) throws(ModelError) -> Overlay {
+    let overlay = try overlays.require(id)
+    guard overlay.view == view.id else { throw .unknownID(.overlays, id.rawValue) }
+    return overlay
+  }
+}

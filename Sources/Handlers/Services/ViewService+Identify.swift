@@ -1,0 +1,89 @@
+// Handlers of `view/*` that find what is drawn at a screen point.
+
+import Drawing
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+extension ViewService {
+  package static func identify(_ params: Identify.Params, in world: inout World) throws -> Plan<Identify.Result> {
+    let identification = try Identification(params, in: world)
+    return TaskPlan { worker in
+      let shares = WorkShare(worker).split(by: 4, 1)
+      let found = try identification.found(shares[0])
+      var writing = IdentifyWriting(params, worker)
+      var results: [ViewProtocol.IdentifyResult] = []
+      for (index, each) in found.enumerated() {
+        try shares[1].checkpoint(index, of: found.count)
+        guard let result = try writing.result(of: each) else { continue }
+        results.place(result, in: each.groups[...])
+      }
+      let revision = identification.world.revision
+      let all = results
+      return { _ in .init(revision: revision, results: all) }
+    }
+  }
+}
+
+extension [ViewProtocol.IdentifyResult] {
+  /// Appends the result of a layer within groups, which have one result each.
+  fileprivate mutating func place(_ result: ViewProtocol.IdentifyResult, in groups: ArraySlice<Layer>) {
+    guard let group = groups.first else { return append(result) }
+    if last?.layer != group.id.rawValue {
+      append(
+        .init(
+          layer: group.id.rawValue, name: group.name, distances: [], popups: [], exceededLimit: false,
+          sublayerResults: []))
+    }
+    self[count - 1].sublayerResults.place(result, in: groups.dropFirst())
+  }
+}
+
+/// Writes results, as large as they may be.
+private struct IdentifyWriting {
+  private let params: ViewProtocol.Identify.Params
+  private let worker: Worker
+  /// Bytes that may still be written.
+  private var room: Int
+
+  init(_ params: ViewProtocol.Identify.Params, _ worker: Worker) {
+    (self.params, self.worker, room) = (params, worker, worker.resultBytes)
+  }
+
+  /// The result of a layer or overlay; nil where it has no popups, and they alone are wanted.
+  mutating func result(of found: Identification.Found) throws -> ViewProtocol.IdentifyResult? {
+    let (layer, hits) = (found.layer, found.hits)
+    let isOverlay = layer.stratum == .overlay
+    let rows = hits.hits.compactMap { layer.store[$0.row] }
+    let popups = layer.popups(of: rows)
+    if params.returnPopupsOnly, popups.isEmpty, found.error == nil { return nil }
+    let isWritten = !params.returnPopupsOnly && found.error == nil
+    return .init(
+      layer: isOverlay ? nil : layer.object.id, overlay: isOverlay ? layer.object.id : nil, name: layer.name,
+      spatialReference: layer.reference.definition, features: isWritten ? try written(rows, of: layer) : nil,
+      distances: isWritten ? hits.hits.map(\.distance) : [], popups: popups, exceededLimit: hits.exceedsLimit,
+      sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
+  }
+
+  private mutating func written(_ rows: [FeatureRow], of layer: DrawnLayer) throws -> JSONOpaque {
+    var selection = FeatureWriter.Selection()
+    selection.geometry = params.returnGeometry
+    selection.nulls = layer.features != nil
+    var writer = JSONWriter(capacity: 1 << 10)
+    writer.beginArray()
+    for row in rows {
+      try worker.checkCancelled()
+      try FeatureWriter.writeFeature(
+        row, layer.store.schema, selection, to: &writer, checkpoint: worker.checkCancelled)
+      guard writer.count <= room else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+    }
+    writer.endArray()
+    room -= writer.count
+    let bytes = [UInt8](writer.bytes)
+    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
+  }
+}
