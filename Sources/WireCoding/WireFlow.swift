@@ -61,8 +61,10 @@ extension Wire {
 
   /// An expression as text or as CQL2 JSON.
   package static func expression(_ given: JSONOpaque) throws(ExpressionError) -> Expression {
-    guard let value = given.value else { return try Expression("") }
-    return try Expression(value)
+    if let value = given.value { return try Expression(value) }
+    // Written by the server itself.
+    guard let document = try? JSONDocument(given.jsonText) else { return try Expression("") }
+    return try document.read { (value) throws(ExpressionError) in try Expression(value) }
   }
 
   /// An expression as clients are sent it: as text.

@@ -49,11 +49,23 @@ struct SwiftCoding {
     case .map(let element): "\(value).dictionary\(reading(element))"
     case .named(let name):
       switch types[name]?.kind {
-      case .opaque(let schema): "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
+      case .opaque(let schema): opaque(schema, name, from: value)
       case .scalar: "\(readerName(name))(\(value))"
       default: "\(swiftType(type))(from: \(value))"
       }
     }
+  }
+
+  /// A value of several types, whose strings are bounded; or one that only its handler checks.
+  private func opaque(_ schema: Tree, _ name: String, from value: String) -> String {
+    guard let most = schema["maxLength"]?.integer, let types = schema["type"]?.array?.compactMap(\.string) else {
+      return "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
+    }
+    let least = schema["minLength"]?.integer ?? 0
+    let words = types.map { $0 == "string" ? "string of \(least) to \(most) characters" : $0 }
+    let kinds = types.map { $0 == "boolean" ? ".bool" : ".\($0)" }.joined(separator: ", ")
+    return
+      "\(value).opaque(\(literal(words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1])), [\(kinds)], \(least)...\(most))"
   }
 
   private func readerName(_ name: String) -> String {

@@ -146,7 +146,7 @@ import Testing
     let schema = FeatureStore(fields: [Field(name: "name", type: .string)]).schema
     let error = try #require(throws: ExpressionError.self) { try expression.compiled(for: schema, as: .condition) }
     #expect(error.kind == .unknownProperty && error.steps == ["args", "1", "args", "0"], "\(error)")
-    #expect(error.available == ["name", "geometry"])
+    #expect(error.available == ["name"])
   }
 
   @Test func `depth and length are limited in both encodings`() throws {

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "bb5b837abf281740"
+  public static let hash = "9cf6071f8d722b49"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "expression", "feature", "layer",
     "location", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -572,6 +572,10 @@ public enum WireProtocol {
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",
       errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
+    ),
+    MethodInfo(
+      name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .outOfRange, .resultTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

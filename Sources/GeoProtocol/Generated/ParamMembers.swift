@@ -173,6 +173,10 @@ package enum ParamMembers {
     "view/toLocation": params(["view", .init("points", .elements(.named { screenPoint })), "spatialReference"]),
     "view/toScreen": params(["view", "locations", "spatialReference"]),
     "view/getVisibleArea": params(["view", "spatialReference"]),
+    "view/identify": params([
+      "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
+      "returnPopupsOnly", "returnGeometry"
+    ]),
     "view/setLocationDisplay": params([
       "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
     ]),

@@ -131,26 +131,22 @@ public struct Expression: Hashable, Sendable {
         available: available
       ).about(source)
     }
-    var columns: [Int] = []
-    for (number, name) in tree.parts.properties.enumerated() {
-      let column = schema.column(named: name)
-      guard column != nil || schema.isGeometry(name) else {
-        let names = schema.fields.map(\.name.string) + schema.geometryNames
-        throw error(name, number, expected: "a property", names)
-      }
-      columns.append(column ?? .max)
-    }
+    let columns = tree.parts.properties.map { schema.column(named: $0) ?? .max }
     var parts = tree.parts
-    do throws(ExpressionError) { parts.spatialTests = try tree.spatialTests(in: text) } catch {
-      throw error.about(source)
-    }
     for (index, node) in tree.nodes.enumerated() {
       switch node {
       case .shape(let number) where !schema.isGeometry(parts.properties[number]):
         throw error(parts.properties[number], number, expected: "the geometry", schema.geometryNames)
-      case .property(let number) where columns[number] == .max: parts.nodes[index] = .shape(number)
+      case .property(let number) where columns[number] == .max:
+        guard schema.isGeometry(parts.properties[number]) else {
+          throw error(parts.properties[number], number, expected: "a property", schema.fields.map(\.name.string))
+        }
+        parts.nodes[index] = .shape(number)
       default: break
       }
+    }
+    do throws(ExpressionError) { parts.spatialTests = try tree.spatialTests(in: text) } catch {
+      throw error.about(source)
     }
     let isSame = parts.spatialTests.isEmpty && !columns.contains(.max)
     return (isSame ? tree : ExpressionTree(parts), columns)

@@ -103,9 +103,8 @@ struct JSONExpressionReader {
   private mutating func writeObject(_ value: JSONValue, at place: Int, above limit: Int) throws(ExpressionError) {
     if value["op"].kind != .absent { return try operation(value, at: place, above: limit) }
     if case let name = value["property"], name.kind != .absent {
-      guard name.kind == .string, name.text != "" else {
-        throw wrong(name, step("property", from: place), "the name of a property")
-      }
+      let place = step("property", from: place)
+      guard name.kind == .string, name.text != "" else { throw wrong(name, place, "the name of a property") }
       return append(Self.name(name.text))
     }
     for (member, function) in [(value["date"], "DATE"), (value["timestamp"], "TIMESTAMP")]
@@ -118,11 +117,13 @@ struct JSONExpressionReader {
     if case let ends = value["interval"], ends.kind != .absent {
       let place = step("interval", from: place)
       guard ends.count == 2, ends.kind == .array else { throw wrong(ends, place, "an array of two ends") }
+      mark(place)
       return try call("INTERVAL", ends, at: place)
     }
     if case let box = value["bbox"], box.kind != .absent, value["type"].kind == .absent {
       let place = step("bbox", from: place)
       guard box.kind == .array else { throw wrong(box, place, "an array of four or six numbers") }
+      mark(place)
       return try call("BBOX", box, at: place)
     }
     if value["type"].kind != .absent { return try geometry(value, at: place, depth: 0) }
@@ -149,10 +150,11 @@ struct JSONExpressionReader {
 
   private mutating func operation(_ value: JSONValue, at place: Int, above limit: Int) throws(ExpressionError) {
     let name = value["op"]
-    guard name.kind == .string else { throw wrong(name, step("op", from: place), "the name of an operator or function") }
+    let operation = step("op", from: place)
+    guard name.kind == .string else { throw wrong(name, operation, "the name of an operator or function") }
     guard let form = JSONOperator(name.text) else {
       throw error(
-        .unknownFunction, step("op", from: place), expected: "an operator or a function", found: name.text,
+        .unknownFunction, operation, expected: "an operator or a function", found: name.text,
         available: JSONOperator.names)
     }
     let arguments = value["args"]
@@ -195,10 +197,12 @@ struct JSONExpressionReader {
         return try predicate(inner, arguments[0]["args"], at: innerList, of: first, isNegated: true)
       }
       append("NOT ")
-      try write(arguments[0], at: first, above: 2)
+      // One NOT behind another would be none.
+      try write(arguments[0], at: first, above: 3)
     case .predicate(let word): try predicate(word, arguments, at: list, of: place, isNegated: false)
     case .choice: try choice(arguments, at: list, of: place)
-    case .call(let function): try call(function.rawValue, arguments, at: list)
+    case .call(let function):
+      try call(function.fold == nil ? function.rawValue : function.rawValue.uppercased(), arguments, at: list)
     }
   }
 
@@ -219,7 +223,11 @@ struct JSONExpressionReader {
     }
     try write(arguments[0], at: step("0", from: list), above: 4)
     let second = step("1", from: list)
-    if word == "isNull" { return infix(isNegated ? "IS NOT NULL" : "IS NULL", place) }
+    if word == "isNull" {
+      append(" ")
+      mark(place)
+      return append(isNegated ? "IS NOT NULL" : "IS NULL")
+    }
     infix((isNegated ? "NOT " : "") + word.uppercased(), place)
     switch word {
     case "like": try pattern(arguments[1], at: second)
@@ -273,7 +281,7 @@ struct JSONExpressionReader {
       throw wrong(value["type"], type, "one of \(Self.levels.keys.sorted().joined(separator: ", "))")
     }
     mark(place)
-    append(value["type"].text.uppercased() + " ")
+    append(value["type"].text.uppercased() + (Self.hasZ(value["coordinates"]) ? " Z " : " "))
     if let levels {
       let list = step("coordinates", from: place)
       return try coordinates(value["coordinates"], at: list, levels: levels, isPoint: levels == 0)
@@ -295,6 +303,13 @@ struct JSONExpressionReader {
     "GeometryCollection": nil,
   ]
 
+  /// Whether the first position has a third number.
+  private static func hasZ(_ coordinates: JSONValue) -> Bool {
+    var value = coordinates
+    while value.kind == .array, value[0].kind == .array { value = value[0] }
+    return value.kind == .array && value.count > 2 && value[0].number != nil
+  }
+
   private mutating func coordinates(
     _ value: JSONValue, at place: Int, levels: Int, isPoint: Bool = false
   ) throws(ExpressionError) {
@@ -306,7 +321,8 @@ struct JSONExpressionReader {
       if isPoint { append("(") }
       for axis in 0..<min(value.count, 3) {
         guard let number = value[axis].number else {
-          throw wrong(value[axis], step(String(axis), from: place), "a number")
+          let place = step(String(axis), from: place)
+          throw wrong(value[axis], place, "a number")
         }
         append(axis == 0 ? "\(number)" : " \(number)")
       }

@@ -5400,6 +5400,89 @@ class ViewMethods(SyncCaller):
         )
         return result
 
+    def identify(
+        self,
+        *,
+        view: t.ObjectId,
+        screen_point: t.ScreenPoint,
+        tolerance: float | None = None,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        maximum_results: int | None = None,
+        return_popups_only: bool | None = None,
+        return_geometry: bool | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewIdentifyResult:
+        """Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the
+        view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers,
+        each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays
+        without a hit have no result: neither have those that are hidden, out of their scale range or not
+        loaded, and features that filters hide.
+
+        Computed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker
+        has its shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an
+        area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and
+        texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the
+        graphic's own symbol, the environment's `symbolScale` and the map's reference scale hold. Colours,
+        opacities, dashes and patterns do not matter; a line of style `null` has no width, a cross and an x
+        are two lines as wide as their outline, at least 1. The box of a text is estimated, as fonts are the
+        client's: half of the size a code point, the size a line. Labels are not found.
+
+        Positions are transformed to the map's reference and joined by straight lines there; a feature that
+        has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
+        each copy is found. Latitudes where the poles of the map are at infinity are clamped to
+        85.0511287798066. In scenes screen and ground are related as by `view/toLocation`: flat, without
+        heights.
+
+        Args:
+            view: The view.
+            screen_point: The point, on the screen, edges included.
+            tolerance: The radius around the point within which features are found: 0 is exact, 22 suits a
+                finger. (device-independent pixel; in 0...100; default 0)
+            layer: Only this layer or group of the view's map or scene; without `overlay`.
+            overlay: Only this overlay of the view; without `layer`.
+            maximum_results: Most features of each layer and overlay: those drawn last. (in 1...10000;
+                default 1)
+            return_popups_only: Only popups, no features; layers and overlays whose popups are disabled
+                have no result. (default False)
+            return_geometry: Whether to return geometries. (default True)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision that was identified. (at least 0)
+            results: Top to bottom.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+
+        Example:
+            server.view.identify(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12)
+        """
+        result: t.ViewIdentifyResult = self._call(
+            "view/identify",
+            _given(
+                {
+                    "view": view,
+                    "screenPoint": screen_point,
+                    "tolerance": tolerance,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "maximumResults": maximum_results,
+                    "returnPopupsOnly": return_popups_only,
+                    "returnGeometry": return_geometry,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def set_location_display(
         self,
         *,

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "bb5b837abf281740"
+PROTOCOL_HASH = "9cf6071f8d722b49"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -2662,9 +2662,9 @@ A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
 
 Expression = Any
 """An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or
-the properties of a view model: a string is CQL2 text, anything else CQL2 JSON. The server keeps and writes
-text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the
-`path` of those in JSON leads to the value.
+the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps
+and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
+`offset`, the `path` of those in JSON leads to the value.
 
 Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
 backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
@@ -3437,6 +3437,33 @@ class ScreenPoint(TypedDict):
     """From the top. (device-independent pixel)"""
 
 
+class IdentifyResult(TypedDict):
+    """What `view/identify` found in a layer, a group or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer or group; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    name: str
+    """Its name; empty for an overlay without one."""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the geometries; absent for a group."""
+    features: NotRequired[FeatureList]
+    """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
+    `error`.
+    """
+    distances: list[float]
+    """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
+    popups: list[Popup]
+    """A popup for each feature, in the same order; none where popups are disabled."""
+    exceededLimit: bool
+    """Whether there are more than `maximumResults`."""
+    sublayerResults: list[IdentifyResult]
+    """Of a group: the results of its layers, top to bottom."""
+    error: NotRequired[Failure]
+    """Why the layer cannot be identified; others are, all the same."""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3594,6 +3621,15 @@ class ViewGetVisibleAreaResult(TypedDict):
     continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from
     edge to edge.
     """
+
+
+class ViewIdentifyResult(TypedDict):
+    """What `view/identify` answers."""
+
+    revision: int
+    """The world's revision that was identified. (at least 0)"""
+    results: list[IdentifyResult]
+    """Top to bottom."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
