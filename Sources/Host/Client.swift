@@ -91,6 +91,7 @@ final class Client: MethodHost, HandlerClient {
     ViewService.register(on: self)
     OverlayService.register(on: self)
     FeatureService.register(on: self)
+    LocatorService.register(on: self)
     LocationService.register(on: self)
     ViewModelService.register(on: self)
     BindingService.register(on: self)

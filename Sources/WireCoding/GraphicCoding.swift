@@ -114,7 +114,7 @@ package enum FeatureWriter {
   }
 
   @inline(__always)
-  static func write(_ value: FeatureRow.Attribute, to writer: inout JSONWriter) {
+  package static func write(_ value: FeatureRow.Attribute, to writer: inout JSONWriter) {
     switch value {
     case .null: writer.null()
     case .bool(let flag): writer.value(flag)

@@ -233,9 +233,9 @@ struct MapContentTests {
     _ = try world.run { try $0.beginLoad("a", retry: false) }
     _ = try world.run { try $0.finishLoad("a", store: store) }
     let ids = world.layers["a"]?.store?.idsInOrder ?? []
-    #expect(try world.run { try $0.selectFeatures([ids[0], ids[2]], .replace, of: "a") } == 2)
+    #expect(try world.run { try $0.selectFeatures([ids[0], ids[2]], .new, of: "a") } == 2)
     world.begin(origin: .client(nil))
-    #expect(try world.selectFeatures([ids[1]], .replace, of: "a") == 1)
+    #expect(try world.selectFeatures([ids[1]], .new, of: "a") == 1)
     world.rollBack()
     #expect(world.layers["a"]?.store?.selectedIDs == [ids[0], ids[2]])
     #expect(world.layers["a"]?.features?.selectedCount == 2)

@@ -222,7 +222,7 @@ struct ObjectTests {
     fails([2]) { _ = try $0.addGraphics(points(three, ids: [50, 51, 50]), to: "o") }
     fails([1]) { _ = try $0.addGraphics(points(three, ids: [50, -1, 52]), to: "o") }
     fails([1]) { _ = try $0.removeGraphics([0, 99], from: "o") }
-    fails([0]) { _ = try $0.selectGraphics([99, 1], .replace, of: "o") }
+    fails([0]) { _ = try $0.selectGraphics([99, 1], .new, of: "o") }
     fails([1]) { _ = try $0.moveGraphics([0, 99], x: [5, 5], y: [5, 5], z: nil, of: "o") }
     fails([1]) { world in
       var hide = FeatureEdit(id: 0)
@@ -242,19 +242,19 @@ struct ObjectTests {
     func select(_ ids: [Int], _ mode: SelectionMode) throws -> Int {
       try world.run { try $0.selectGraphics(ids, mode, of: "o") }
     }
-    #expect(try select([1, 2], .replace) == 2)
+    #expect(try select([1, 2], .new) == 2)
     #expect(try select([2, 3], .add) == 3)
-    #expect(try select([1, 1], .remove) == 2)
-    #expect(try select([4], .replace) == 1)
+    #expect(try select([1, 1], .subtract) == 2)
+    #expect(try select([4], .new) == 1)
     _ = world.takeChanges()
     _ = try world.run { try $0.removeGraphics([4], from: "o") }
     #expect(world.overlays["o"]?.selectedCount == 0)
     #expect(world.takeChangeDescriptions().contains("overlays/o.selectedCount"))
     // An edit keeps the selection.
-    _ = try select([0], .replace)
+    _ = try select([0], .new)
     _ = try world.run { try $0.moveGraphics([0], x: [9], y: [9], z: nil, of: "o") }
     #expect(world.overlays["o"]?.selectedCount == 1)
-    #expect(try select([], .replace) == 0)
+    #expect(try select([], .new) == 0)
   }
 
   @Test mutating func `the extent follows the graphics`() throws {

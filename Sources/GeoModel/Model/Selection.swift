@@ -4,14 +4,14 @@ import Query
 
 /// How given ids change a selection.
 public enum SelectionMode: String, Hashable, Sendable {
-  case replace, add, remove
+  case new, add, subtract
 
   /// The given ids that are to be selected or deselected, and those selected before that are to be deselected.
   func changes(of selected: Set<Int>, by ids: Set<Int>) -> Set<Int> {
     switch self {
     case .add: ids.subtracting(selected)
-    case .remove: ids.intersection(selected)
-    case .replace: ids.symmetricDifference(selected)
+    case .subtract: ids.intersection(selected)
+    case .new: ids.symmetricDifference(selected)
     }
   }
 }
@@ -31,5 +31,21 @@ extension FeatureStore {
       edit.isSelected = !selected.contains(id)
       return edit
     }
+  }
+}
+
+extension World {
+  /// Changes the selection of a layer or an overlay by what there still is of `ids`, which an earlier state of it had.
+  ///
+  /// - Returns: those ids, and the number of selected features; nil if the object is gone or no longer loaded.
+  public mutating func select(
+    existing ids: [Int], _ mode: SelectionMode, of object: ObjectReference
+  ) throws(ModelError) -> (ids: [Int], count: Int)? {
+    if object.collection == .overlays {
+      guard let ids = overlays[OverlayID(object.id)].map({ ids.filter($0.store.contains(id:)) }) else { return nil }
+      return (ids, try selectGraphics(ids, mode, of: OverlayID(object.id)))
+    }
+    guard let ids = layers[LayerID(object.id)]?.store.map({ ids.filter($0.contains(id:)) }) else { return nil }
+    return (ids, try selectFeatures(ids, mode, of: LayerID(object.id)))
   }
 }

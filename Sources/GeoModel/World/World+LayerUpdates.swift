@@ -70,7 +70,7 @@ extension World {
     let before = store.selectedIDs
     let selected = Set(before)
     // A selected feature that a filter hides can still be deselected.
-    let changed = mode.changes(of: selected, by: mode == .remove ? Set(ids) : old.shown(ids))
+    let changed = mode.changes(of: selected, by: mode == .subtract ? Set(ids) : old.shown(ids))
     let unknown = ids.enumerated().filter { !store.contains(id: $0.element) }
     guard unknown.isEmpty else {
       throw .items(

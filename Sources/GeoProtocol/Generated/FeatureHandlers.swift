@@ -9,6 +9,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryIds = FeatureProtocol.QueryIds
   typealias QueryCount = FeatureProtocol.QueryCount
   typealias QueryExtent = FeatureProtocol.QueryExtent
+  typealias Select = FeatureProtocol.Select
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -27,6 +28,9 @@ public protocol FeatureHandlers: MethodHandlers {
   static func queryExtent(
     _ params: QueryExtent.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryExtent.Result>
+
+  /// Changes which features are selected: by those that match.
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
 }
 
 extension FeatureHandlers {
@@ -36,5 +40,6 @@ extension FeatureHandlers {
     host.task("feature/queryIds", queryIds)
     host.task("feature/queryCount", queryCount)
     host.task("feature/queryExtent", queryExtent)
+    host.task("feature/select", select)
   }
 }

@@ -96,11 +96,11 @@ public enum OverlayProtocol {
   /// How a selection changes.
   public enum SelectionMode: String, WireEnum {
     /// Replaces the selection.
-    case replace
+    case new
     /// Adds to the selection.
     case add
     /// Removes from the selection.
-    case remove
+    case subtract
   }
 
   /// Creates an overlay on top of a view's others.
@@ -905,7 +905,7 @@ public enum OverlayProtocol {
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode
 
-      public init(overlay: String, ids: JSONOpaque, mode: OverlayProtocol.SelectionMode = .replace) {
+      public init(overlay: String, ids: JSONOpaque, mode: OverlayProtocol.SelectionMode = .new) {
         self.overlay = overlay
         self.ids = ids
         self.mode = mode
@@ -916,7 +916,7 @@ public enum OverlayProtocol {
         self.overlay = try SessionProtocol.readObjectId(json["overlay"])
         self.ids = try json["ids"].opaque("Column")
         let mode = json["mode"]
-        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .replace
+        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .new
       }
     }
 

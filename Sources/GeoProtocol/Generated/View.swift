@@ -618,6 +618,52 @@ public enum ViewProtocol {
     }
   }
 
+  /// What `view/select` found in a layer or an overlay.
+  public struct SelectResult: JSONDecodable, JSONEncodable, Sendable {
+    /// The layer; this or `overlay`.
+    public var layer: String?
+    /// The overlay; this or `layer`.
+    public var overlay: String?
+    /// What was found, last drawn first.
+    public var ids: [Int]
+    /// Its number of selected features now.
+    public var selectedCount: Int
+
+    public init(layer: String? = nil, overlay: String? = nil, ids: [Int], selectedCount: Int) {
+      self.layer = layer
+      self.overlay = overlay
+      self.ids = ids
+      self.selectedCount = selectedCount
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      let overlay = json["overlay"]
+      self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      self.ids = try json["ids"].array(SessionProtocol.readFeatureId)
+      self.selectedCount = try json["selectedCount"].integer("integer of at least 0") { $0 >= 0 }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      if let overlay {
+        writer.key("overlay")
+        writer.value(overlay)
+      }
+      writer.key("ids")
+      writer.array(ids) { $1.value($0) }
+      writer.key("selectedCount")
+      writer.value(selectedCount)
+      writer.endObject()
+    }
+  }
+
   /// A flag of a layer in a view. A layer that is not loaded has none of `active`, `loading` and `error`.
   public enum LayerViewFlag: String, WireEnum {
     /// Loaded, visible and within its scale range; of a group: one of its layers is.
@@ -660,6 +706,23 @@ public enum ViewProtocol {
       writer.array(flags) { $0.encode(to: &$1) }
       writer.endObject()
     }
+  }
+
+  /// Where in a view something is searched, and how much of it.
+  public protocol ScreenSearch: Sendable {
+    /// The view.
+    var view: String { get }
+    /// The point, on the screen, edges included.
+    var screenPoint: ViewProtocol.ScreenPoint { get }
+    /// The radius around the point within which features are found: 0 is exact, 22 suits a finger. Unit:
+    /// device-independent pixel.
+    var tolerance: Double { get }
+    /// Only this layer or group of the view's map or scene; without `overlay`.
+    var layer: String? { get }
+    /// Only this overlay of the view; without `layer`.
+    var overlay: String? { get }
+    /// Most features of each layer and overlay: those drawn last.
+    var maximumResults: Int { get }
   }
 
   /// Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial one; without
@@ -1296,7 +1359,7 @@ public enum ViewProtocol {
   public enum Identify {
     public static let name: StaticString = "view/identify"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch {
       /// The view.
       public var view: String
       /// The point, on the screen, edges included.
@@ -1357,6 +1420,84 @@ public enum ViewProtocol {
       public var results: [ViewProtocol.IdentifyResult]
 
       public init(revision: Int, results: [ViewProtocol.IdentifyResult]) {
+        self.revision = revision
+        self.results = results
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("results")
+        writer.array(results) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Selects what `view/identify` finds. Every layer and overlay that is searched gets another selection: one in
+  /// which nothing is found is cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of
+  /// their scale range are not searched. What has been removed before the task ends is left out. Undo does not change
+  /// selections.
+  public enum Select {
+    public static let name: StaticString = "view/select"
+
+    public struct Params: JSONDecodable, Sendable, ViewProtocol.ScreenSearch {
+      /// The view.
+      public var view: String
+      /// The point, on the screen, edges included.
+      public var screenPoint: ViewProtocol.ScreenPoint
+      /// The radius around the point within which features are found: 0 is exact, 22 suits a finger. Unit:
+      /// device-independent pixel.
+      public var tolerance: Double
+      /// Only this layer or group of the view's map or scene; without `overlay`.
+      public var layer: String?
+      /// Only this overlay of the view; without `layer`.
+      public var overlay: String?
+      /// Most features of each layer and overlay: those drawn last.
+      public var maximumResults: Int
+      /// The mode.
+      public var mode: OverlayProtocol.SelectionMode
+
+      public init(
+        view: String, screenPoint: ViewProtocol.ScreenPoint, tolerance: Double = 0, layer: String? = nil,
+        overlay: String? = nil, maximumResults: Int = 1, mode: OverlayProtocol.SelectionMode = .new
+      ) {
+        self.view = view
+        self.screenPoint = screenPoint
+        self.tolerance = tolerance
+        self.layer = layer
+        self.overlay = overlay
+        self.maximumResults = maximumResults
+        self.mode = mode
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.view = try SessionProtocol.readObjectId(json["view"])
+        self.screenPoint = try ViewProtocol.ScreenPoint(from: json["screenPoint"])
+        let tolerance = json["tolerance"]
+        self.tolerance = try tolerance.isPresent ? tolerance.double("number in 0...100") { $0 >= 0 && $0 <= 100 } : 0
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let maximumResults = json["maximumResults"]
+        self.maximumResults = try maximumResults.isPresent
+          ? maximumResults.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 }
+          : 1
+        let mode = json["mode"]
+        self.mode = try mode.isPresent ? OverlayProtocol.SelectionMode(from: mode) : .new
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// What was found, top to bottom; without groups.
+      public var results: [ViewProtocol.SelectResult]
+
+      public init(revision: Int, results: [ViewProtocol.SelectResult]) {
         self.revision = revision
         self.results = results
       }

@@ -19,6 +19,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias ToScreen = ViewProtocol.ToScreen
   typealias GetVisibleArea = ViewProtocol.GetVisibleArea
   typealias Identify = ViewProtocol.Identify
+  typealias Select = ViewProtocol.Select
   typealias SetLocationDisplay = ViewProtocol.SetLocationDisplay
   typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
 
@@ -71,6 +72,9 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: Identify.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Identify.Result>
 
+  /// Selects what `view/identify` finds.
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
+
   /// Sets how the view follows a location; absent members stay as they are.
   static func setLocationDisplay(
     _ params: SetLocationDisplay.Params, in world: inout Types.World
@@ -99,6 +103,7 @@ extension ViewHandlers {
     host.query("view/toScreen", toScreen)
     host.query("view/getVisibleArea", getVisibleArea)
     host.task("view/identify", identify)
+    host.task("view/select", select)
     host.command("view/setLocationDisplay", setLocationDisplay)
     host.session("view/observeViewpoint", observeViewpoint)
   }

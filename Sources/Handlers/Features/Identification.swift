@@ -8,18 +8,6 @@ import JSONRPC
 import Query
 import WireCoding
 
-/// The params that say where in a view something is to be found, common to `view/identify` and `view/select`.
-protocol IdentifyParams {
-  var view: String { get }
-  var screenPoint: ViewProtocol.ScreenPoint { get }
-  var tolerance: Double { get }
-  var layer: String? { get }
-  var overlay: String? { get }
-  var maximumResults: Int { get }
-}
-
-extension ViewProtocol.Identify.Params: IdentifyParams {}
-
 /// A search for what is drawn at a screen point.
 struct Identification: Sendable {
   let world: World
@@ -37,10 +25,13 @@ struct Identification: Sendable {
     let hits: Hits
     /// Set where the layer's reference cannot be transformed to the view's.
     let error: TransformError?
+
+    /// The ids of the hits.
+    var ids: [Int] { hits.hits.compactMap { layer.store[$0.row]?.id } }
   }
 
   /// - Throws: if the view does not show the layer or overlay that is named, or the point is off the screen.
-  init(_ params: some IdentifyParams, in world: World) throws {
+  init(_ params: some ViewProtocol.ScreenSearch, in world: World) throws {
     view = try world.views.require(ID(params.view))
     try Self.check(params.screenPoint.x, within: view.screen.width, "x", "width")
     try Self.check(params.screenPoint.y, within: view.screen.height, "y", "height")
@@ -62,16 +53,13 @@ struct Identification: Sendable {
     throw .outOfRange(number, expected: "number from 0 to the view's \(side)", path: "/screenPoint/\(axis)")
   }
 
-  /// The hits, top to bottom; nothing for what has none.
+  /// What is found, top to bottom; an element for each layer and overlay that is searched.
   func found(_ share: WorkShare) throws -> [Found] {
     let layers = try ViewSnapshot(of: view.id, in: world).layers.reversed().compactMap { layer in
       groups(around: layer).map { (layer, $0) }
     }
     let shares = share.split(by: layers.map { $0.0.store.count + 1 })
-    return try zip(layers, shares).compactMap { (layer, share) in
-      let found = try found(in: layer.0, layer.1, share)
-      return found.hits.hits.isEmpty && found.error == nil ? nil : found
-    }
+    return try zip(layers, shares).map { (layer, share) in try found(in: layer.0, layer.1, share) }
   }
 
   private func found(in layer: DrawnLayer, _ groups: [Layer], _ share: WorkShare) throws -> Found {

@@ -99,7 +99,7 @@ package enum FeatureService: FeatureHandlers {
   // MARK: -
 
   /// Runs a query on the loop when it is cheap, since handing it to a worker and back would take longer; otherwise on a worker.
-  private static func plan<R: Sendable>(
+  static func plan<R: Sendable>(
     effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
   ) throws -> Plan<R> {
     if effort <= FeatureQuery.maxInlineEffort {

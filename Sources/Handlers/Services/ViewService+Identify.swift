@@ -14,7 +14,7 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     return TaskPlan { worker in
       let shares = WorkShare(worker).split(by: 4, 1)
-      let found = try identification.found(shares[0])
+      let found = try identification.found(shares[0]).filter { !$0.hits.hits.isEmpty || $0.error != nil }
       var writing = IdentifyWriting(params, worker)
       var results: [ViewProtocol.IdentifyResult] = []
       for (index, each) in found.enumerated() {
@@ -26,6 +26,29 @@ extension ViewService {
       let all = results
       return { _ in .init(revision: revision, results: all) }
     }
+  }
+
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {
+    let identification = try Identification(params, in: world)
+    let mode = Wire.word(params.mode, SelectionMode.new)
+    return TaskPlan(.edit) { worker in
+      let found = try identification.found(WorkShare(worker)).map { ($0.layer.object, $0.ids) }
+      return { world in
+        let results = try found.compactMap { (object, ids) in try select(ids, mode, of: object, &world) }
+        return .init(revision: world.revision, results: results)
+      }
+    }
+  }
+
+  /// Changes one selection; nil where nothing was found, or the object has been removed.
+  private static func select(
+    _ ids: [Int], _ mode: SelectionMode, of object: ObjectReference, _ world: inout World
+  ) throws -> ViewProtocol.SelectResult? {
+    guard let selected = try world.select(existing: ids, mode, of: object), !ids.isEmpty else { return nil }
+    let isOverlay = object.collection == .overlays
+    return .init(
+      layer: isOverlay ? nil : object.id, overlay: isOverlay ? object.id : nil, ids: selected.ids,
+      selectedCount: selected.count)
   }
 }
 

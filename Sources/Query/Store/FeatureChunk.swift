@@ -32,6 +32,8 @@ final class FeatureChunk: @unchecked Sendable {
   private(set) var zIndexes: [Int32] = []
   var hidden = RowBits()
   var selected = RowBits()
+  /// Of attributes as they are: dropped when one changes.
+  private(set) var names = NameIndexes()
   var symbols = Column() { didSet { symbolMeasure.store(Double.nan.bitPattern, ordering: .relaxed) } }
   /// The bits of the greatest measure of ``symbols``; not a number until it is known.
   let symbolMeasure = Atomic(Double.nan.bitPattern)
@@ -82,6 +84,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.hidden = hidden
     copy.selected = selected
     copy.symbols = symbols
+    copy.names = NameIndexes(names)
     copy.symbolMeasure.store(symbolMeasure.load(ordering: .relaxed), ordering: .relaxed)
     copy.noteAll()
     return copy
@@ -111,6 +114,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, index(of: column) == nil { return }
+    forgetNames()
     let known = columns.count
     let index = makeIndex(of: column)
     columns[index].set(value, at: row)
@@ -118,6 +122,7 @@ final class FeatureChunk: @unchecked Sendable {
   }
 
   func clearAttributes(at row: Int) {
+    forgetNames()
     for index in columns.indices { columns[index].set(.null, at: row) }
     note { $0.note(columns) }
   }
@@ -176,6 +181,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   /// Adds `rows` of a batch, for which there is room. `numbers` are the store's for the batch's columns.
   func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: ArraySlice<Int>, numbers: [Int]) {
+    forgetNames()
     let start = count
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
@@ -190,6 +196,10 @@ final class FeatureChunk: @unchecked Sendable {
       symbols.trim()
     }
     noteAll()
+  }
+
+  private func forgetNames() {
+    if !names.isEmpty { names = NameIndexes() }
   }
 
   /// Values remain, so that the row can be restored.
@@ -213,6 +223,7 @@ final class FeatureChunk: @unchecked Sendable {
   /// Drops the rows from `rows` on, which were removed.
   func truncate(to rows: Int) {
     guard rows < count else { return }
+    forgetNames()
     count = rows
     ids.truncate(to: rows)
     geometry.truncate(to: rows)

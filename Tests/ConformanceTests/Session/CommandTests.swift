@@ -182,7 +182,7 @@ struct CommandTests {
     ("overlay/removeGraphics", ["overlay": "o", "ids": []]),
     ("overlay/select", ["overlay": "o", "ids": [1]]),
     ("overlay/select", ["overlay": "o", "ids": [1], "mode": "add"]),
-    ("overlay/select", ["overlay": "o", "ids": [0], "mode": "remove"]),
+    ("overlay/select", ["overlay": "o", "ids": [0], "mode": "subtract"]),
     ("location/start", ["locationSource": "d"]),
     ("clock/set", ["mode": "manual", "tickRate": 30]),
     ("clock/advance", ["seconds": 0]),

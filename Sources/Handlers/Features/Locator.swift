@@ -1,0 +1,137 @@
+// Places by name: candidates from the name indexes, those that pass the filters, ranked.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Query
+import WireCoding
+
+/// A question for places by name.
+struct Locator: Sendable {
+  /// A place that matches.
+  struct Place {
+    let row: UInt32
+    let id: Int
+    let score: Int
+    /// Metres from the preferred place; nil without one or without a position.
+    let distance: Double?
+    let weight: Double
+
+    /// Whether it comes before another.
+    func isBefore(_ other: Place) -> Bool {
+      if score != other.score { return score > other.score }
+      let (near, far) = (distance ?? .infinity, other.distance ?? .infinity)
+      if near != far { return near < far }
+      return weight != other.weight ? weight > other.weight : id < other.id
+    }
+  }
+
+  let features: FeatureQuery
+  private let text: NameQuery?
+  let column: Int
+  private let weightColumn: Int?
+  private let positions: PlacePositions
+  private let minScore: Int
+
+  init(
+    _ features: FeatureQuery, _ text: String, _ field: String, weightField: String?, minScore: Double,
+    preferring preferred: PlacePositions
+  ) throws {
+    self.features = features
+    self.text = NameQuery(text)
+    column = try features.column(field, at: "/field")
+    weightColumn = try weightField.map { try features.column($0, at: "/weightField") }
+    self.minScore = Int(minScore.rounded(.up))
+    positions = preferred
+  }
+
+  /// The effort of the search, in units of a feature's plain test.
+  var effort: Int { features.effort + features.store.count }
+
+  /// The best places, and whether there are more.
+  func places(_ count: Int, _ share: WorkShare) throws -> (places: [Place], exceeded: Bool) {
+    let shares = share.split(by: features.isAll ? 0 : features.effort, features.store.count * 4, features.store.count)
+    guard let text else { return ([], false) }
+    let allowed = features.isAll ? nil : RowSet(try features.rows(shares[0]))
+    var matches = try features.store.names(
+      matching: text, in: column, atLeast: minScore, checking: shares[1].checkpoint)
+    if let allowed { matches.removeAll { !allowed.contains($0.row) } }
+    var places: [Place] = []
+    places.reserveCapacity(matches.count)
+    for (index, match) in matches.enumerated() {
+      if index & 255 == 0 { try shares[2].checkpoint(index, of: matches.count) }
+      guard let feature = features.store[match.row] else { continue }
+      places.append(
+        Place(
+          row: match.row, id: feature.id, score: match.score, distance: positions.distance(to: feature),
+          weight: weight(of: feature)))
+    }
+    try share.worker?.checkCancelled()
+    places.sort { $0.isBefore($1) }
+    return (Array(places.prefix(count)), places.count > count)
+  }
+
+  private func weight(of feature: FeatureRow) -> Double {
+    guard let weightColumn else { return 0 }
+    switch feature.value(weightColumn) {
+    case .integer(let number): return Double(number)
+    case .double(let number): return number
+    default: return -.infinity
+    }
+  }
+
+  /// The name of a feature, as it is stored.
+  func label(of feature: FeatureRow) -> String {
+    switch feature.value(column) {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    default: ""
+    }
+  }
+}
+
+extension FeatureQuery {
+  /// The column of a field that a param names.
+  func column(_ name: String, at path: String) throws -> Int {
+    guard let column = store.schema.column(named: name) else {
+      throw ModelError.unknownField(name, available: store.fields.map(\.name.string), path: path)
+    }
+    return column
+  }
+}
+
+/// Where places are, as points in the features' reference and in others.
+struct PlacePositions: Sendable {
+  let reference: SpatialReference
+  private let transformer: any CoordinateTransformer
+  private let geodesy: any Geodesy
+  /// Longitude and latitude.
+  private let origin: Point?
+
+  /// - Parameter origin: in `originReference`, that of the features when nil.
+  init(of features: FeatureQuery, from origin: Point?, in originReference: String?, _ world: World) throws {
+    reference = features.reference
+    (transformer, geodesy) = (world.transformer, world.geodesy)
+    let given = try world.canonical(originReference) ?? features.reference
+    self.origin = try origin.map { try world.transformer.transform($0, from: given, to: .wgs84) }
+  }
+
+  /// The point of a feature, or the middle of its envelope.
+  static func point(of feature: FeatureRow) -> Point? {
+    feature.point.map { Point(x: $0.x, y: $0.y) } ?? feature.envelope?.center
+  }
+
+  /// In metres; nil without an origin, and for a feature without a position.
+  func distance(to feature: FeatureRow) -> Double? {
+    guard let origin, let point = Self.point(of: feature),
+      let place = try? transformer.transform(point, from: reference, to: .wgs84)
+    else { return nil }
+    return try? geodesy.inverse(from: origin, to: place).distance
+  }
+
+  /// A feature's point in another reference; nil where it has no coordinates there.
+  func point(of feature: FeatureRow, in other: SpatialReference) -> Point? {
+    Self.point(of: feature).flatMap { try? transformer.transform($0, from: reference, to: other) }
+  }
+}

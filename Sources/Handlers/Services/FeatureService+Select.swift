@@ -1,0 +1,25 @@
+// `feature/select`: selects what a query matches.
+
+import GeoModel
+import GeoProtocol
+import WireCoding
+
+extension FeatureService {
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {
+    let features = try FeatureQuery(params, in: world)
+    let object =
+      params.layer.map { ObjectReference(.layers, $0) } ?? ObjectReference(.overlays, params.overlay ?? "")
+    let mode = Wire.word(params.mode, SelectionMode.new)
+    return TaskPlan(.edit) { worker in
+      let shares = WorkShare(worker).split(by: 9, 1)
+      let rows = try features.rows(shares[0])
+      let ids = try features.store.ids(of: rows, checking: shares[1].checkpoint)
+      return { world in
+        guard let selected = try world.select(existing: ids, mode, of: object) else {
+          throw ModelError.unknownID(object.collection, object.id)
+        }
+        return .init(revision: world.revision, count: selected.ids.count, selectedCount: selected.count)
+      }
+    }
+  }
+}
