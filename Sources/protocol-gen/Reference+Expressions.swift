@@ -9,7 +9,7 @@ extension Reference {
     lines.add("# Expressions\n")
     lines.add(
       "What an [expression](symbology.md#expression) is made of; `session/describe` answers the same. Types are those of the table")
-    lines.add("at the end, `any` is each of them. Null is unknown: what is made of it is null too, where nothing else is said.\n")
+    lines.add("at the end, `any` is each of the first five. Null is unknown: what is made of it is null too, where nothing else is said.\n")
     lines.add("## Functions\n\n| Function | Value | | Example |\n|---|---|---|---|")
     for function in ExpressionLanguage.functions {
       let result = function.result.isEmpty ? "that of an argument" : function.result.joined(separator: ", ")

@@ -49,23 +49,27 @@ struct SwiftCoding {
     case .map(let element): "\(value).dictionary\(reading(element))"
     case .named(let name):
       switch types[name]?.kind {
-      case .opaque(let schema): opaque(schema, name, from: value)
+      case .opaque(let schema):
+        boundedOpaque(schema, from: value) == nil
+          ? "\(value).opaque(\(literal(schema["type"]?.string ?? name)))" : "\(readerName(name))(\(value))"
       case .scalar: "\(readerName(name))(\(value))"
       default: "\(swiftType(type))(from: \(value))"
       }
     }
   }
 
-  /// A value of several types, whose strings are bounded; or one that only its handler checks.
-  private func opaque(_ schema: Tree, _ name: String, from value: String) -> String {
-    guard let most = schema["maxLength"]?.integer, let types = schema["type"]?.array?.compactMap(\.string) else {
-      return "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
-    }
+  /// The reader of a value of several types whose strings are bounded, in lines; nil for a value that only its handler checks.
+  func boundedOpaque(_ schema: Tree, from value: String) -> [String]? {
+    let types = schema["type"]?.elements.compactMap(\.string) ?? []
+    guard let most = schema["maxLength"]?.integer, let last = types.last else { return nil }
     let least = schema["minLength"]?.integer ?? 0
-    let words = types.map { $0 == "string" ? "string of \(least) to \(most) characters" : $0 }
+    func words(_ type: String) -> String { type == "string" ? "string of \(least) to \(most) characters" : type }
     let kinds = types.map { $0 == "boolean" ? ".bool" : ".\($0)" }.joined(separator: ", ")
-    return
-      "\(value).opaque(\(literal(words.dropLast().joined(separator: ", ") + " or " + words[words.count - 1])), [\(kinds)], \(least)...\(most))"
+    return [
+      "\(value).opaque(",
+      "  \(literal(types.dropLast().map(words).joined(separator: ", ") + " or " + words(last))),",
+      "  [\(kinds)], \(least)...\(most))",
+    ]
   }
 
   private func readerName(_ name: String) -> String {

@@ -27,10 +27,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "9cf6071f8d722b49"
+  public static let hash = "04dc1dae5aab7ca5"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "expression", "feature", "layer",
-    "location", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -215,6 +215,12 @@ public enum WireProtocol {
       .contentModified]
     ),
     MethodInfo(
+      name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .contentModified]
+    ),
+    MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
       errors: [.unknownId]
     ),
@@ -319,6 +325,18 @@ public enum WireProtocol {
     MethodInfo(
       name: "location/observe", domain: "location", shape: .session, since: "0.1.0",
       errors: [.unknownId]
+    ),
+    MethodInfo(
+      name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
@@ -575,7 +593,11 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
-      errors: [.unknownId, .wrongKind, .outOfRange, .resultTooLarge, .contentModified]
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
+    ),
+    MethodInfo(
+      name: "view/select", domain: "view", shape: .task, since: "0.2.0",
+      errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",

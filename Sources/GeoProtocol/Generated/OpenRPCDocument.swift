@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9cf6071f8d722b49"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"04dc1dae5aab7ca5"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -452,6 +452,34 @@ public enum OpenRPCDocument {
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","count":1,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/select","summary":"Changes which features are selected: by those that match.","description":"Changes which features are selected: by those that match. Without a filter these are all, with an empty list of ids none. What has been removed before the task ends is left out. Undo does not change selections.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureSelectResult","schema":{"type":"object","required":["revision","count","selectedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"count":{"type":"integer","minimum":0,"description":"Number of features that match."},\#
+"selectedCount":{"type":"integer","minimum":0,"description":"Number of features that are selected now; of a layer only those that match its own filters."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"whereClause","value":"population > 1000000"},\#
+{"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":8,"count":120,"selectedCount":121}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -579,7 +607,7 @@ public enum OpenRPCDocument {
 "maxItems":1000000}},\#
 {"name":"whereClause","description":"The matching features for which this is true; this or `ids`. With neither of them and no `timeExtent` no feature.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without these, of all matching features.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"replace"}},\#
+{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerSelectResult","schema":{"type":"object","required":["revision","selectedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of matching features that are now selected."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -775,6 +803,80 @@ public enum OpenRPCDocument {
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state."},\#
 "location":{"$ref":"#/components/schemas/Location","description":"The last one."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"subscription":"sub3","revision":6,"status":{"type":"stopped"}}}}],"x-shape":"session","x-since":"0.1.0"},\#
+{"name":"locator/geocode","summary":"Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the greatest first, then by id.","description":"Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the greatest first, then by id. The first question about a field takes longer: it builds an index, which following edits keep.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"What is searched.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, near ones come first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"minScore","description":"The lowest score; 80 leaves out names with edits.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0}},\#
+{"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":10}},\#
+{"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"Of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the points."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
+"description":"The places."},\#
+"exceededLimit":{"type":"boolean","description":"Whether more places match."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"searchText","value":"paris"},\#
+{"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","exceededLimit":false,"results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
+"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"locator/suggest","summary":"Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.","description":"Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"What has been typed.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, near ones come first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"maxResults","description":"Maximum number of names.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":5}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorSuggestResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/SuggestResult"},\#
+"description":"The names."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"searchText","value":"par"},\#
+{"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":10,"results":[{"label":"Paris","score":90,"ids":[1]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"spatialReference","description":"Of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
@@ -993,7 +1095,7 @@ public enum OpenRPCDocument {
 {"name":"ids","value":[2]}],"result":{"name":"result","value":{"revision":9,"count":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"overlay/select","summary":"Changes which graphics are selected, by id.","description":"Changes which graphics are selected, by id.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ids","description":"The graphics; an empty list clears the selection.","required":true,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"replace"}},\#
+{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlaySelectResult","schema":{"type":"object","required":["revision","selectedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of graphics now selected."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1491,6 +1593,24 @@ public enum OpenRPCDocument {
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":7,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}],"distances":[1.5],"popups":[{"id":1,"title":"Paris","lines":[{"field":"name","label":"name","value":"Paris","text":"Paris"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"view/select","summary":"Selects what `view/identify` finds.","description":"Selects what `view/identify` finds. Every layer and overlay that is searched gets another selection: one in which nothing is found is cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of their scale range are not searched. What has been removed before the task ends is left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
+{"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
+"x-unit":"device-independent pixel"},\#
+{"name":"layer","description":"Only this layer or group of the view's map or scene; without `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"Only this overlay of the view; without `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"maximumResults","description":"Most features of each layer and overlay: those drawn last.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewSelectResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/SelectResult"},\#
+"description":"What was found, top to bottom; without groups."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"name":"screenPoint","value":{"x":400,"y":300}},\#
+{"name":"tolerance","value":12},\#
+{"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":8,"results":[{"layer":"cities","ids":[1],"selectedCount":3}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"view/setLocationDisplay","summary":"Sets how the view follows a location; absent members stay as they are.","description":"Sets how the view follows a location; absent members stay as they are.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"source","description":"The location source.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"autoPanMode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/AutoPanMode"}},\#
@@ -2150,6 +2270,20 @@ public enum OpenRPCDocument {
 "examples":[{"locationSource":"drive","revision":6,"status":{"type":"started"},\#
 "kind":"simulated","velocity":10,"interval":1,"loops":false,"location":{"timestamp":"2000-01-01T00:00:01.000Z","position":{"type":"Point","coordinates":[2.35,48.86]},\#
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}}],"x-since":"0.1.0","x-domain":"location"},\#
+"GeocodeResult":{"title":"GeocodeResult","description":"A place.","type":"object","required":["id","label","score","attributes"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
+"label":{"type":"string","description":"Its name."},\#
+"score":{"type":"number","minimum":0,"maximum":100,"description":"How well the name matches; 100 where a place was searched by its position."},\#
+"displayLocation":{"$ref":"#/components/schemas/Geometry","description":"Its point, for other geometries the middle of the envelope; absent for a feature without one, or without coordinates in `outSpatialReference`."},\#
+"distance":{"type":"number","description":"From the position that was searched or preferred, on the ellipsoid.","x-unit":"metre"},\#
+"attributes":{"$ref":"#/components/schemas/PlaceAttributes","description":"Those that were requested and have a value."}},\#
+"examples":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
+"attributes":{"population":2161000}}],"x-since":"0.2.0","x-domain":"locator"},\#
+"SuggestResult":{"title":"SuggestResult","description":"A suggestion: the name of one feature or of several.","type":"object","required":["label","score","ids"],"properties":{"label":{"type":"string","description":"The name."},\#
+"score":{"type":"number","minimum":0,"maximum":100,"description":"How well it matches."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"The features of that name among the best matches, best first."}},\#
+"examples":[{"label":"Paris","score":90,"ids":[1,812]}],"x-since":"0.2.0","x-domain":"locator"},\#
+"PlaceAttributes":{"title":"PlaceAttributes","description":"Values by name.","type":"object","examples":[{"population":2161000}],"x-since":"0.2.0","x-domain":"locator"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change, or of that of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -2241,8 +2375,8 @@ public enum OpenRPCDocument {
 "examples":[{"x":[2.35,13.4],"y":[48.86,52.52],"attributes":{"name":["Paris","Berlin"]}}],"x-since":"0.2.0","x-domain":"overlay"},\#
 "RenderingMode":{"title":"RenderingMode","description":"When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.","type":"string","enum":["dynamic","static"],"x-enum-descriptions":{"dynamic":"With every frame: for moving graphics.","static":"After navigation: for many graphics that do not move."},\#
 "examples":["dynamic"],"x-since":"0.1.0","x-domain":"overlay"},\#
-"SelectionMode":{"title":"SelectionMode","description":"How a selection changes.","type":"string","enum":["replace","add","remove"],"x-enum-descriptions":{"replace":"Replaces the selection.","add":"Adds to the selection.","remove":"Removes from the selection."},\#
-"examples":["replace"],"x-since":"0.1.0","x-domain":"overlay"},\#
+"SelectionMode":{"title":"SelectionMode","description":"How a selection changes.","type":"string","enum":["new","add","subtract"],"x-enum-descriptions":{"new":"Replaces the selection.","add":"Adds to the selection.","subtract":"Removes from the selection."},\#
+"examples":["new"],"x-since":"0.1.0","x-domain":"overlay"},\#
 "Scene":{"title":"Scene","description":"A scene.","type":"object","required":["scene","revision","loadStatus","operationalLayers","tables","bookmarks","spatialReference","baseSurface"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change, or of that of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
@@ -2598,6 +2732,12 @@ public enum OpenRPCDocument {
 "error":{"$ref":"#/components/schemas/Failure","description":"Why the layer cannot be identified; others are, all the same."}},\#
 "examples":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}],"distances":[1.5],"popups":[],"exceededLimit":false,"sublayerResults":[]}],"x-since":"0.2.0","x-domain":"view"},\#
+"SelectResult":{"title":"SelectResult","description":"What `view/select` found in a layer or an overlay.","type":"object","required":["ids","selectedCount"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; this or `overlay`."},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"What was found, last drawn first."},\#
+"selectedCount":{"type":"integer","minimum":0,"description":"Its number of selected features now."}},\#
+"examples":[{"layer":"cities","ids":[1],"selectedCount":3}],"x-since":"0.2.0","x-domain":"view"},\#
 "View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","x-coalescing":"latest"},\#

@@ -56,6 +56,10 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
     ]),
+    "feature/select": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
+    ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -92,6 +96,16 @@ package enum ParamMembers {
     "location/stop": params(["locationSource"]),
     "location/close": params(["locationSource"]),
     "location/observe": params(["locationSource", "maxRate"]),
+    "locator/geocode": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
+      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"
+    ]),
+    "locator/suggest": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
+      "preferredSearchLocation", "maxResults"
+    ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),
     "map/list": params([]),
@@ -176,6 +190,9 @@ package enum ParamMembers {
     "view/identify": params([
       "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults",
       "returnPopupsOnly", "returnGeometry"
+    ]),
+    "view/select": params([
+      "view", .init("screenPoint", .named { screenPoint }), "tolerance", "layer", "overlay", "maximumResults", "mode"
     ]),
     "view/setLocationDisplay": params([
       "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"

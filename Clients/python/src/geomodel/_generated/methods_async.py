@@ -1690,6 +1690,88 @@ class FeatureMethods(AsyncCaller):
         )
         return result
 
+    async def select(
+        self,
+        *,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        mode: t.SelectionMode | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureSelectResult:
+        """Changes which features are selected: by those that match. Without a filter these are all, with an
+        empty list of ids none. What has been removed before the task ends is left out. Undo does not
+        change selections.
+
+        Args:
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            mode: The mode. (default "new")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            count: Number of features that match. (at least 0)
+            selectedCount: Number of features that are selected now; of a layer only those that match its
+                own filters. (at least 0)
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.select(layer="cities", where_clause="population > 1000000", mode="add")
+        """
+        result: t.FeatureSelectResult = await self._call(
+            "feature/select",
+            _given(
+                {
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "mode": mode,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class LayerMethods(AsyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
@@ -2142,7 +2224,7 @@ class LayerMethods(AsyncCaller):
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without
                 these, of all matching features.
-            mode: The mode. (default "replace")
+            mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2866,6 +2948,221 @@ class LocationMethods(AsyncCaller):
                 {
                     "locationSource": location_source,
                     "maxRate": max_rate,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
+class LocatorMethods(AsyncCaller):
+    """Places by name, and names by place, over the features of any layer or overlay.
+
+    Names are compared without case, accents and punctuation: `Saint-Étienne` is `saint etienne`. The score
+    says how well a name matches: 100 where it is the searched text, 90 where it begins with it, 80 where
+    another word in it does, and below that by the number of edits (a letter too many, missing, wrong, or two
+    exchanged) that lead from one to the other: at most one for texts of 3 to 5 characters, two for longer
+    ones.
+    """
+
+    async def geocode(
+        self,
+        *,
+        search_text: str,
+        field: str,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        weight_field: str | None = None,
+        preferred_search_location: t.Geometry | None = None,
+        min_score: float | None = None,
+        max_results: int | None = None,
+        result_attribute_names: Sequence[str] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocatorGeocodeResult:
+        """Places of a name, best first: by score, then by distance where a place is preferred, then by
+        `weightField`, the greatest first, then by id. The first question about a field takes longer: it
+        builds an index, which following edits keep.
+
+        Args:
+            search_text: What is searched. (1 to 1024 characters)
+            field: The attribute that has the names. (1 to 1024 characters)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
+                characters)
+            preferred_search_location: A point in `spatialReference`: of equal matches, near ones come
+                first.
+            min_score: The lowest score; 80 leaves out names with edits. (in 0...100; default 0)
+            max_results: Maximum number of places. (in 1...1000; default 10)
+            result_attribute_names: The attributes to return; none when absent.
+            out_spatial_reference: Of the points; that of the features when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            spatialReference: Of the points.
+            results: The places.
+            exceededLimit: Whether more places match.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.locator.geocode(overlay="o1", search_text="paris", field="name")
+        """
+        result: t.LocatorGeocodeResult = await self._call(
+            "locator/geocode",
+            _given(
+                {
+                    "searchText": search_text,
+                    "field": field,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "weightField": weight_field,
+                    "preferredSearchLocation": preferred_search_location,
+                    "minScore": min_score,
+                    "maxResults": max_results,
+                    "resultAttributeNames": result_attribute_names,
+                    "outSpatialReference": out_spatial_reference,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def suggest(
+        self,
+        *,
+        search_text: str,
+        field: str,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        weight_field: str | None = None,
+        preferred_search_location: t.Geometry | None = None,
+        max_results: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocatorSuggestResult:
+        """Names that a text, as far as it has been typed, may become; each once, in the order of
+        `locator/geocode`.
+
+        Args:
+            search_text: What has been typed. (1 to 1024 characters)
+            field: The attribute that has the names. (1 to 1024 characters)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
+                characters)
+            preferred_search_location: A point in `spatialReference`: of equal matches, near ones come
+                first.
+            max_results: Maximum number of names. (in 1...1000; default 5)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            results: The names.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.locator.suggest(overlay="o1", search_text="par", field="name")
+        """
+        result: t.LocatorSuggestResult = await self._call(
+            "locator/suggest",
+            _given(
+                {
+                    "searchText": search_text,
+                    "field": field,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "weightField": weight_field,
+                    "preferredSearchLocation": preferred_search_location,
+                    "maxResults": max_results,
                     "meta": meta,
                 }
             ),
@@ -3734,7 +4031,7 @@ class OverlayMethods(AsyncCaller):
         Args:
             overlay: The overlay.
             ids: The graphics; an empty list clears the selection.
-            mode: The mode. (default "replace")
+            mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5537,6 +5834,68 @@ class ViewMethods(AsyncCaller):
         )
         return result
 
+    async def select(
+        self,
+        *,
+        view: t.ObjectId,
+        screen_point: t.ScreenPoint,
+        tolerance: float | None = None,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        maximum_results: int | None = None,
+        mode: t.SelectionMode | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.ViewSelectResult:
+        """Selects what `view/identify` finds. Every layer and overlay that is searched gets another
+        selection: one in which nothing is found is cleared with mode `new`, and unchanged otherwise. Those
+        that are hidden or out of their scale range are not searched. What has been removed before the task
+        ends is left out. Undo does not change selections.
+
+        Args:
+            view: The view.
+            screen_point: The point, on the screen, edges included.
+            tolerance: The radius around the point within which features are found: 0 is exact, 22 suits a
+                finger. (device-independent pixel; in 0...100; default 0)
+            layer: Only this layer or group of the view's map or scene; without `overlay`.
+            overlay: Only this overlay of the view; without `layer`.
+            maximum_results: Most features of each layer and overlay: those drawn last. (in 1...10000;
+                default 1)
+            mode: The mode. (default "new")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            results: What was found, top to bottom; without groups.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+
+        Example:
+            await server.view.select(view="v1", screen_point={"x": 400, "y": 300}, tolerance=12, mode="add")
+        """
+        result: t.ViewSelectResult = await self._call(
+            "view/select",
+            _given(
+                {
+                    "view": view,
+                    "screenPoint": screen_point,
+                    "tolerance": tolerance,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "maximumResults": maximum_results,
+                    "mode": mode,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def set_location_display(
         self,
         *,
@@ -6243,6 +6602,10 @@ class Domains(AsyncCalling):
     @cached_property
     def location(self) -> LocationMethods:
         return LocationMethods(self)
+
+    @cached_property
+    def locator(self) -> LocatorMethods:
+        return LocatorMethods(self)
 
     @cached_property
     def map(self) -> MapMethods:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "9cf6071f8d722b49"
+PROTOCOL_HASH = "04dc1dae5aab7ca5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1406,6 +1406,19 @@ class FeatureQueryExtentResult(TypedDict):
     """
 
 
+class FeatureSelectResult(TypedDict):
+    """What `feature/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    count: int
+    """Number of features that match. (at least 0)"""
+    selectedCount: int
+    """Number of features that are selected now; of a layer only those that match its own filters. (at least
+    0)
+    """
+
+
 class LoadStatusNotLoaded(TypedDict):
     """Not requested yet, or cancelled."""
 
@@ -1851,6 +1864,62 @@ class LocationStatusChangedParams(TypedDict):
     """The status."""
 
 
+class GeocodeResult(TypedDict):
+    """A place."""
+
+    id: FeatureId
+    """The feature."""
+    label: str
+    """Its name."""
+    score: float
+    """How well the name matches; 100 where a place was searched by its position. (in 0...100)"""
+    displayLocation: NotRequired[Geometry]
+    """Its point, for other geometries the middle of the envelope; absent for a feature without one, or
+    without coordinates in `outSpatialReference`.
+    """
+    distance: NotRequired[float]
+    """From the position that was searched or preferred, on the ellipsoid. (metre)"""
+    attributes: PlaceAttributes
+    """Those that were requested and have a value."""
+
+
+class SuggestResult(TypedDict):
+    """A suggestion: the name of one feature or of several."""
+
+    label: str
+    """The name."""
+    score: float
+    """How well it matches. (in 0...100)"""
+    ids: list[FeatureId]
+    """The features of that name among the best matches, best first."""
+
+
+PlaceAttributes = Any
+"""Values by name."""
+
+
+class LocatorGeocodeResult(TypedDict):
+    """What `locator/geocode` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the points."""
+    results: list[GeocodeResult]
+    """The places."""
+    exceededLimit: bool
+    """Whether more places match."""
+
+
+class LocatorSuggestResult(TypedDict):
+    """What `locator/suggest` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    results: list[SuggestResult]
+    """The names."""
+
+
 class Map(TypedDict):
     """A map."""
 
@@ -2040,12 +2109,12 @@ RenderingMode = Literal["dynamic", "static"]
 `static`: After navigation: for many graphics that do not move.
 """
 
-SelectionMode = Literal["replace", "add", "remove"]
+SelectionMode = Literal["new", "add", "subtract"]
 """How a selection changes.
 
-`replace`: Replaces the selection.
+`new`: Replaces the selection.
 `add`: Adds to the selection.
-`remove`: Removes from the selection.
+`subtract`: Removes from the selection.
 """
 
 
@@ -3464,6 +3533,19 @@ class IdentifyResult(TypedDict):
     """Why the layer cannot be identified; others are, all the same."""
 
 
+class SelectResult(TypedDict):
+    """What `view/select` found in a layer or an overlay."""
+
+    layer: NotRequired[ObjectId]
+    """The layer; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """The overlay; this or `layer`."""
+    ids: list[FeatureId]
+    """What was found, last drawn first."""
+    selectedCount: int
+    """Its number of selected features now. (at least 0)"""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3630,6 +3712,15 @@ class ViewIdentifyResult(TypedDict):
     """The world's revision that was identified. (at least 0)"""
     results: list[IdentifyResult]
     """Top to bottom."""
+
+
+class ViewSelectResult(TypedDict):
+    """What `view/select` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    results: list[SelectResult]
+    """What was found, top to bottom; without groups."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
