@@ -111,11 +111,37 @@ private struct HitSearch {
     guard let extent = store.extent else { return [] }
     let rows =
       if let boxes = boxes(extent, transformer) {
-        try store.rows(in: boxes) { try check(0.5 * $0) }
+        if transform?.keepsLines ?? true {
+          try store.rows(in: boxes) { try check(0.5 * $0) }
+        } else {
+          try rowsWithBentEdges(near: boxes, try transformer.describe(layer.reference)) { try check(0.5 * $0) }
+        }
       } else {
         try store.rowsAscending { try check(0.5 * $0) }
       }
     return try store.sortedForDrawing(rows) { try check(0.5 + 0.5 * $0) }
+  }
+
+  /// The rows of points in boxes, and of other geometries that may be drawn there. The map draws straight edges, which
+  /// depart from the layer's own by less than half of their length where they are shorter than a thousand kilometres.
+  ///
+  /// - Complexity: O(n) where the layer has others than points; some 20 nanoseconds for each.
+  private func rowsWithBentEdges(
+    near boxes: [Envelope], _ info: SpatialReferenceInfo, checking check: CancellationCheck
+  ) throws -> [UInt32] {
+    let store = layer.store
+    var rows = try store.rows(in: boxes) { try check(0.2 * $0) }.filter { store[$0]?.point != nil }
+    let longest = 1e6 / (info.metersPerUnit ?? metersPerDegree)
+    for start in stride(from: 0, to: store.rowLimit, by: 4096) {
+      try check(0.2 + 0.8 * Double(start) / Double(store.rowLimit))
+      for row in start..<min(start + 4096, store.rowLimit) {
+        guard let feature = store[row], feature.point == nil, let box = feature.envelope else { continue }
+        let length = max(box.width, box.height)
+        let bent = box.widened(by: length / 2)
+        if length > longest || boxes.contains(where: bent.intersects) { rows.append(row) }
+      }
+    }
+    return rows.sorted()
   }
 
   /// Boxes in the layer's reference that hold all candidates; nil if none are known.
@@ -239,5 +265,11 @@ private struct OwnSymbols {
     if parsed.count >= Self.limit { parsed = [:] }
     parsed[text] = .some(symbol)
     return symbol
+  }
+}
+
+extension Envelope {
+  fileprivate func widened(by margin: Double) -> Envelope {
+    Envelope(xMin: xMin - margin, yMin: yMin - margin, xMax: xMax + margin, yMax: yMax + margin)
   }
 }

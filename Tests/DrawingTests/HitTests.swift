@@ -136,6 +136,22 @@ import Testing
     #expect(count > 0)
   }
 
+  @Test(arguments: UInt64(0)..<12)
+  mutating func `edges that a reference bends are found where the map draws them`(seed: UInt64) throws {
+    var random = Random(seed: seed)
+    let (europe, mercator) = (SpatialReference("EPSG:3035"), SpatialReference.webMercator)
+    let center = Point(x: random.number(-10...30), y: random.number(35...65))
+    let scale = Double([1e6, 2e7, 1e8][random.integer(0..<3)])
+    try addView(over: seed < 6 ? mercator : europe, center, scale: scale, rotation: random.number(-200...200))
+    let spread = min(scale * 400 / 96 * 0.0254 / 111_000, 60)
+    let reference = seed < 6 ? europe : [.wgs84, mercator][random.integer(0..<2)]
+    try addOverlay(reference, try Self.graphics(around: center, spread, in: reference, proj, &random))
+    for _ in 0..<30 {
+      let (x, y) = (random.number(0...400), random.number(0...300))
+      for radius in [0.0, 22] { #expect(try ids(x, y, radius) == (try measured(x, y, radius))) }
+    }
+  }
+
   @Test mutating func `a symbol that grows is found farther away, and one that shrinks is not`() throws {
     try addView(over: .webMercator, Point(x: 0, y: 0), scale: 1e6)
     var batch = FeatureBatch()

@@ -15,6 +15,7 @@ struct CoverageTests {
     "$/logMessage": "Tests/JSONRPCTests/LifecycleTests.swift",
     "serverBusy": "Tests/ServerTests/BackpressureTests.swift",
     "limitReached": "Tests/ConformanceTests/Session/LimitTests.swift",
+    "tooManyGroups": "Tests/QueryTests/StatisticsTests.swift",
     "internalError": "Tests/JSONRPCTests/MessageTests.swift",
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",

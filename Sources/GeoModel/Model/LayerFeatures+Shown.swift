@@ -1,9 +1,19 @@
 // Visible features: those that match the layer's definition expression and time filter. Queries and drawing use only
 // these.
 
+import Query
+
 extension LayerFeatures {
   /// Whether no filter applies.
   public var isUnfiltered: Bool { definitionExpression == nil && timeFilter == nil }
+
+  /// The conditions that all visible features meet, and only they; nil where they do not say all: with a time filter, or where the
+  /// definition expression names a field that does not exist.
+  public var conditions: [CompiledExpression]? {
+    guard let store, timeFilter == nil else { return nil }
+    guard let definitionExpression else { return [] }
+    return (try? definitionExpression.compiled(for: store.schema)).map { [$0] }
+  }
 
   /// Filters rows to those with visible features, in the same order. Empty if the expression names a field that does
   /// not exist.

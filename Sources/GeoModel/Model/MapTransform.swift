@@ -28,6 +28,9 @@ public struct MapTransform: Sendable {
     (sourceWrap, targetWrap) = (WorldWrap(from, transformer), WorldWrap(to, transformer))
   }
 
+  /// Whether a line stays a line: x and y are transformed each by itself, between worlds that wrap.
+  public var keepsLines: Bool { sourceWrap != nil && targetWrap != nil }
+
   /// Whether the result may cross the antimeridian: in degrees, from a map that does not wrap there.
   var mayCross: Bool { isToDegrees && sourceWrap == nil }
 

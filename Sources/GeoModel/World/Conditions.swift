@@ -13,6 +13,16 @@ extension Expression {
     }
   }
 
+  /// A condition over values by these names.
+  ///
+  /// - Parameter path: JSON Pointer of the expression from the params, for errors.
+  public func condition(over names: [String], at path: String) throws(ModelError) -> Expression {
+    do throws(ExpressionError) {
+      try check(names: names)
+      return try checkedCondition()
+    } catch { throw .expression(error, path: path) }
+  }
+
   /// The expression, if its value may be a truth value.
   func checkedCondition() throws(ExpressionError) -> Expression {
     try check(for: .condition)

@@ -186,6 +186,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the
   /// time of a feature. The expression `toNumber(field)` makes numbers of texts.
   case wrongFieldType
+  /// The features have too many distinct values to be grouped by them in the memory of a query.
+  case tooManyGroups
   /// The features have no time: an overlay, or a layer without `time`.
   case noTime
   /// The expression is not CQL2 text, or calls an unknown function. `expected` says what could be there.
@@ -293,6 +295,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .notLoaded: -31050
     case .unknownField: -31051
     case .wrongFieldType: -31056
+    case .tooManyGroups: -31058
     case .noTime: -31057
     case .expressionSyntax: -31060
     case .expressionType: -31061

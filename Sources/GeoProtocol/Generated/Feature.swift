@@ -96,6 +96,74 @@ public enum FeatureProtocol {
     case columns
   }
 
+  /// What is computed of the values of a field. Null, and NaN in files, is no value.
+  public enum StatisticType: String, WireEnum {
+    /// The number of values; without a field that of features.
+    case count
+    /// The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding
+    /// errors. Null without numbers, and beyond the range of doubles.
+    case sum
+    /// The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range of
+    /// doubles.
+    case mean
+    /// The square root of the variance.
+    case standardDeviation
+    /// The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less
+    /// one. Null for fewer than two numbers.
+    case variance
+    /// The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the
+    /// earliest. Null without values.
+    case min
+    /// The last value in that order.
+    case max
+  }
+
+  /// A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field:
+  /// fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do
+  /// not count.
+  public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
+    /// What is computed.
+    public var type: FeatureProtocol.StatisticType
+    /// Of the values of this attribute; only `count` may be without.
+    public var field: String?
+    /// Its name in records; the type and the field, as `mean_population`, when absent, or `count`.
+    public var name: String?
+
+    public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
+      self.type = type
+      self.field = field
+      self.name = name
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.type = try FeatureProtocol.StatisticType(from: json["type"])
+      let field = json["field"]
+      self.field = try field.isPresent
+        ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let name = json["name"]
+      self.name = try name.isPresent
+        ? name.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      type.encode(to: &writer)
+      if let field {
+        writer.key("field")
+        writer.value(field)
+      }
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      writer.endObject()
+    }
+  }
+
   /// What selects features of a layer or an overlay. Features match that pass all that is given.
   public protocol FeatureFilter: Sendable {
     /// A loaded layer; this or `overlay`.
@@ -624,6 +692,260 @@ public enum FeatureProtocol {
           writer.key("failed")
           writer.array(failed) { $0.encode(to: &$1) }
         }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Statistics of features, for each group of those with equal values in all fields of `groupBy`. Without `groupBy`
+  /// all features are one group, even if there are none.
+  ///
+  /// Null is a value to group by. An integer and a double of the same value are equal, in fields of dates texts that
+  /// stand for the same time; JSON is equal as text. Of equal values the group has that of its first feature.
+  public enum QueryStatistics {
+    public static let name: StaticString = "feature/queryStatistics"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Of `envelope`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// What is computed. Names are each used once, and are not those of fields in `groupBy`.
+      public var statistics: [FeatureProtocol.Statistic]
+      /// The attributes that the features of a group have in common.
+      public var groupBy: [String]?
+      /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
+      public var having: JSONOpaque?
+      /// Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups
+      /// when absent, are in ascending order of the values of `groupBy`, null last.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of groups to skip.
+      public var offset: Int
+      /// Maximum number of groups.
+      public var limit: Int
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, limit: Int = 1000
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.statistics = statistics
+        self.groupBy = groupBy
+        self.having = having
+        self.orderBy = orderBy
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.statistics =
+          try json["statistics"].array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
+        let groupBy = json["groupBy"]
+        self.groupBy = try groupBy.isPresent
+          ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let having = json["having"]
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Whether there are more groups.
+      public var exceededLimit: Bool
+      /// The groups.
+      public var records: JSONOpaque
+
+      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+        self.revision = revision
+        self.exceededLimit = exceededLimit
+        self.records = records
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("records")
+        records.encode(to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The distinct values of a field, or combinations of values of several, and how many features have each. Null is a
+  /// value. What is equal is said in `feature/queryStatistics`.
+  public enum QueryDistinctValues {
+    public static let name: StaticString = "feature/queryDistinctValues"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Of `envelope`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The attributes.
+      public var fields: [String]
+      /// Sort keys, the first most significant: some of `fields`. Ties, and all records when absent, are in ascending
+      /// order of the values, null last.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of records to skip.
+      public var offset: Int
+      /// Maximum number of records.
+      public var limit: Int
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
+        timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String], orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, limit: Int = 1000
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.fields = fields
+        self.orderBy = orderBy
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.fields =
+          try json["fields"].array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Whether there are more records.
+      public var exceededLimit: Bool
+      /// The values.
+      public var records: JSONOpaque
+
+      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+        self.revision = revision
+        self.exceededLimit = exceededLimit
+        self.records = records
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("records")
+        records.encode(to: &writer)
         writer.endObject()
       }
     }

@@ -9,6 +9,8 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryIds = FeatureProtocol.QueryIds
   typealias QueryCount = FeatureProtocol.QueryCount
   typealias QueryExtent = FeatureProtocol.QueryExtent
+  typealias QueryStatistics = FeatureProtocol.QueryStatistics
+  typealias QueryDistinctValues = FeatureProtocol.QueryDistinctValues
   typealias Select = FeatureProtocol.Select
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
@@ -29,6 +31,16 @@ public protocol FeatureHandlers: MethodHandlers {
     _ params: QueryExtent.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryExtent.Result>
 
+  /// Statistics of features, for each group of those with equal values in all fields of `groupBy`.
+  static func queryStatistics(
+    _ params: QueryStatistics.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryStatistics.Result>
+
+  /// The distinct values of a field, or combinations of values of several, and how many features have each.
+  static func queryDistinctValues(
+    _ params: QueryDistinctValues.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryDistinctValues.Result>
+
   /// Changes which features are selected: by those that match.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
 }
@@ -40,6 +52,8 @@ extension FeatureHandlers {
     host.task("feature/queryIds", queryIds)
     host.task("feature/queryCount", queryCount)
     host.task("feature/queryExtent", queryExtent)
+    host.task("feature/queryStatistics", queryStatistics)
+    host.task("feature/queryDistinctValues", queryDistinctValues)
     host.task("feature/select", select)
   }
 }

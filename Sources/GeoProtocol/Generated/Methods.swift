@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "04dc1dae5aab7ca5"
+  public static let hash = "0eec290d9ebead3a"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "expression", "feature", "layer",
     "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -213,6 +213,18 @@ public enum WireProtocol {
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"04dc1dae5aab7ca5"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"0eec290d9ebead3a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -452,6 +452,83 @@ public enum OpenRPCDocument {
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","count":1,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/queryStatistics","summary":"Statistics of features, for each group of those with equal values in all fields of `groupBy`.","description":"Statistics of features, for each group of those with equal values in all fields of `groupBy`. Without `groupBy` all features are one group, even if there are none.\n\nNull is a value to group by. An integer and a double of the same value are equal, in fields of dates texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its first feature.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"statistics","description":"What is computed. Names are each used once, and are not those of fields in `groupBy`.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+"maxItems":64}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16}},\#
+{"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"orderBy","description":"Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"offset","description":"Number of groups to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of groups.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryStatisticsResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more groups."},\#
+"records":{"$ref":"#/components/schemas/StatisticRecords","description":"The groups."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"statistics","value":[{"type":"count"}]},\#
+{"name":"groupBy","value":["name"]}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"records":[{"group":{"name":"Paris"},\#
+"statistics":{"count":1}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/queryDistinctValues","summary":"The distinct values of a field, or combinations of values of several, and how many features have each.","description":"The distinct values of a field, or combinations of values of several, and how many features have each. Null is a value. What is equal is said in `feature/queryStatistics`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"fields","description":"The attributes.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+"minItems":1,"maxItems":16}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, the first most significant: some of `fields`. Ties, and all records when absent, are in ascending order of the values, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"offset","description":"Number of records to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of records.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryDistinctValuesResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more records."},\#
+"records":{"$ref":"#/components/schemas/DistinctRecords","description":"The values."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"fields","value":["name"]}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"records":[{"values":{"name":"Paris"},\#
+"count":1}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"feature/select","summary":"Changes which features are selected: by those that match.","description":"Changes which features are selected: by those that match. Without a filter these are all, with an empty list of ids none. What has been removed before the task ends is left out. Undo does not change selections.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -2178,6 +2255,18 @@ public enum OpenRPCDocument {
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
 "examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
+"StatisticType":{"title":"StatisticType","description":"What is computed of the values of a field. Null, and NaN in files, is no value.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field that of features.","sum":"The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding errors. Null without numbers, and beyond the range of doubles.","mean":"The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range of doubles.","standardDeviation":"The square root of the variance.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less one. Null for fewer than two numbers.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
+"examples":["mean"],"x-since":"0.2.0","x-domain":"feature"},\#
+"Statistic":{"title":"Statistic","description":"A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do not count.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
+"field":{"type":"string","minLength":1,"maxLength":1024,"description":"Of the values of this attribute; only `count` may be without."},\#
+"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name in records; the type and the field, as `mean_population`, when absent, or `count`."}},\#
+"examples":[{"type":"mean","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
+"StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` the figures by their names.","type":"array","items":{"type":"object"},\#
+"examples":[[{"group":{"country":"France"},\#
+"statistics":{"mean_population":312456.5}}]],"x-since":"0.2.0","x-domain":"feature"},\#
+"DistinctRecords":{"title":"DistinctRecords","description":"A record for each combination of values: `values` by field, and `count`, the number of features that have them.","type":"array","items":{"type":"object"},\#
+"examples":[[{"values":{"country":"France"},\#
+"count":12}]],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
 "examples":[[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]],"x-since":"0.1.0","x-domain":"feature"},\#
@@ -3069,6 +3158,9 @@ public enum OpenRPCDocument {
 "wrongFieldType":{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"$ref":"#/components/schemas/FieldType","description":"The type of the field."}}},\#
 "x-since":"0.1.0"},\#
+"tooManyGroups":{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups","limit":4000000},\#
+"x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The greatest number of values: groups times fields and statistics."}}},\#
+"x-since":"0.2.0"},\#
 "noTime":{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime","path":"/params/timeExtent","id":"cities"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The layer or overlay."}}},\#
 "x-since":"0.1.0"},\#

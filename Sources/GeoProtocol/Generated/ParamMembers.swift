@@ -56,6 +56,16 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
     ]),
+    "feature/queryStatistics": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), .init("statistics", .elements(.named { statistic })),
+      "groupBy", "having", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+    ]),
+    "feature/queryDistinctValues": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
+      "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+    ]),
     "feature/select": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
       "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
@@ -231,6 +241,8 @@ package enum ParamMembers {
   package static let newBookmark: ParamShape = .object(["id", "name", .init("viewpoint", .named { viewpoint })])
 
   package static let orderBy: ParamShape = .object(["field", "order"])
+
+  package static let statistic: ParamShape = .object(["type", "field", "name"])
 
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 

@@ -46,8 +46,8 @@ public enum SymbologyProtocol {
   /// of `locale`. The separators and names are those of the Unicode CLDR.
   static func readExpression(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
     try json.opaque(
-        "string of 1 to 65536 characters, object or boolean",
-        [.string, .object, .bool], 1...65536)
+      "string of 1 to 65536 characters, object or boolean",
+      [.string, .object, .bool], 1...65536)
   }
 
   /// A marker's shape.

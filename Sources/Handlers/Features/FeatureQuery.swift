@@ -16,6 +16,8 @@ struct FeatureQuery: Sendable {
   private let area: Area?
   private let ids: [Int]?
   private let condition: CompiledExpression?
+  /// The candidates that an index of values has, if there is one.
+  private let lookedUp: [UInt32]?
   /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
   private let testCost: Int
   private let isSelected: Bool?
@@ -50,9 +52,12 @@ struct FeatureQuery: Sendable {
     }
     area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
     (ids, isSelected) = (params.ids, params.isSelected)
+    lookedUp = try condition.flatMap { [store] in try store.candidates(for: $0, checking: nil) }
     // Times are stored as text, which each test parses.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
-    testCost = 1 + ((parsed?.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4 + (condition?.spatialCost ?? 0)
+    let definition = layer?.definitionExpression
+    let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
+    testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost
   }
 
   // MARK: Effort
@@ -88,6 +93,8 @@ struct FeatureQuery: Sendable {
     let candidates: Int
     if let ids {
       candidates = ids.count
+    } else if let lookedUp, area == nil {
+      candidates = lookedUp.count
     } else if let boxes = indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
       candidates = store.countAtMost(in: boxes)
     } else {
@@ -99,6 +106,9 @@ struct FeatureQuery: Sendable {
 
   /// Boxes that hold all candidates: those of the area, else those of the condition.
   private var indexBoxes: [Envelope]? { area == nil ? condition?.indexBoxes : area?.indexBoxes }
+
+  /// The greatest cost of a test at which a scan of the store's chunks is cancelled in time.
+  private static let maxScanCost = 8
 
   // MARK: Results
 
@@ -112,13 +122,48 @@ struct FeatureQuery: Sendable {
     return store.count(in: boxes)
   }
 
+  /// The matching features: as conditions where a scan of the store's columns finds them, which then needs no list of rows.
+  func selection(_ share: WorkShare) throws -> FeatureSelection {
+    guard ids == nil, area == nil else { return .rows(try found(share)) }
+    let shares = share.split(by: store.count, store.count * testCost)
+    if let lookedUp { return .rows(try matching(lookedUp, shares[1])) }
+    // On a worker the first question for equality builds an index.
+    if share.worker != nil, let condition,
+      let rows = try store.candidates(for: condition, checking: { try shares[0].checkpoint($0) })
+    {
+      return .rows(try matching(rows, shares[1]))
+    }
+    if let conditions { return .matching(conditions) }
+    return .rows(try found(shares[1]))
+  }
+
   /// The rows of all matching features, in drawing order.
   func rows(_ share: WorkShare) throws -> [UInt32] {
+    let shares = share.split(by: testCost, testCost, 1)
+    let rows =
+      switch try selection(shares[0]) {
+      case .matching(let conditions): try store.rows(where: conditions, checking: shares[1].checkpoint)
+      case .rows(let rows): rows
+      }
+    return try store.sortedForDrawing(rows, checking: shares[2].checkpoint)
+  }
+
+  /// The number of matching features.
+  func count(_ share: WorkShare) throws -> Int {
+    let shares = share.split(by: 1, 1)
+    return switch try selection(shares[0]) {
+    case .matching(let conditions): try store.count(where: conditions, checking: shares[1].checkpoint)
+    case .rows(let rows): rows.count
+    }
+  }
+
+  /// The rows of all matching features, ascending: of candidates by id or box, each tested.
+  private func found(_ share: WorkShare) throws -> [UInt32] {
     // The index is exact for a box in the features' own reference; otherwise each candidate is tested.
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
     let shares = share.split(
-      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost, 1)
+      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost)
     var rows: [UInt32]
     if let ids {
       rows = try store.rows(of: ids, checking: shares[0].checkpoint)
@@ -137,7 +182,14 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    return try store.sortedForDrawing(try matching(rows, shares[2]), checking: shares[3].checkpoint)
+    return try matching(rows, shares[2])
+  }
+
+  /// All conditions, where features have to be tested by columns alone.
+  private var conditions: [CompiledExpression]? {
+    guard ids == nil, area == nil, isSelected == nil, time == nil, testCost <= Self.maxScanCost else { return nil }
+    let own = condition.map { [$0] } ?? []
+    return layer.map { layer in layer.conditions.map { $0 + own } } ?? own
   }
 
   /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.

@@ -76,7 +76,7 @@ package enum FeatureService: FeatureHandlers {
     let features = try FeatureQuery(params, in: world)
     let revision = world.revision
     if let count = features.quickCount { return TaskPlan(answer: .init(revision: revision, count: count)) }
-    return try plan(effort: features.effort) { .init(revision: revision, count: try features.rows($0).count) }
+    return try plan(effort: features.effort) { .init(revision: revision, count: try features.count($0)) }
   }
 
   package static func queryExtent(

@@ -62,7 +62,7 @@ public struct CompiledExpression: Sendable {
   public func filter(_ rows: [UInt32], of store: FeatureStore) -> [UInt32] {
     let result = [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
       rows.withUnsafeBufferPointer { rows in
-        withMask { mask in
+        RowMask.withRows { mask in
           store.forEachChunk(of: rows) { slot, range in
             filter(rows[range], slot.base, slot.chunk, mask, into: result, &count)
           }
@@ -97,41 +97,9 @@ public struct CompiledExpression: Sendable {
     }
   }
 
-  /// Passes a mask of a chunk to `body`: one byte per row, 1 for rows still candidates.
-  func withMask<Result>(_ body: (RowMask) -> Result) -> Result {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: FeatureChunk.capacity) { mask in
-      mask.initialize(repeating: 0)
-      return body(mask)
-    }
-  }
-}
-
-extension FeatureStore {
-  /// The features for which an expression is true, in insertion order.
-  ///
-  /// - Complexity: O(n); one to two nanoseconds per feature for two comparisons with constants.
-  public func rows(where expression: CompiledExpression) -> [UInt32] {
-    if let boxes = expression.indexBoxes { return expression.filter(rows(in: boxes).sorted(), of: self) }
-    var result: [UInt32] = []
-    expression.withMask { mask in
-      for slot in slots {
-        slot.chunk.markLive(mask)
-        expression.narrow(mask, to: expression.plan, slot.chunk)
-        mask.forEachMarked { result.append(slot.base + UInt32(truncatingIfNeeded: $0)) }
-      }
-    }
-    return result
-  }
 }
 
 extension FeatureChunk {
-  /// Marks the features that exist.
-  func markLive(_ mask: RowMask) {
-    mask[..<count].update(repeating: 1)
-    mask[count...].update(repeating: 0)
-    unmarkRemoved(mask)
-  }
-
   func unmarkRemoved(_ mask: RowMask) { mask.unmark(removed) }
 
   /// The value of a column. Its text points into the chunk, which the caller holds while using it.

@@ -29,6 +29,12 @@ struct ConstantSet: Sendable {
 
   /// Whether membership is known for every number: all elements are numbers.
   var isOfNumbers: Bool { !hasBools && texts.isEmpty }
+  /// All elements.
+  var elements: [AttributeValue] {
+    integers.map(AttributeValue.integer) + doubles.map(AttributeValue.double)
+      + texts.map { .string(String(decoding: $0, as: UTF8.self)) } + (hasTrue ? [.bool(true)] : [])
+      + (hasFalse ? [.bool(false)] : [])
+  }
   private var hasNumbers: Bool { !integers.isEmpty || !doubles.isEmpty }
   private var hasBools: Bool { hasTrue || hasFalse }
 

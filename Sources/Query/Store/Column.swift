@@ -30,6 +30,12 @@ struct Column: Sendable {
   private(set) var texts = TextColumn()
   /// Null rows of `bools`, `integers` and `doubles`; the other layouts have their own null.
   private(set) var nulls = RowBits()
+  /// No number is outside these; replaced ones may have been the outermost. For the layouts `integers` and `doubles`.
+  private(set) var integerBounds = ValueBounds<Int64>(least: .max, greatest: .min)
+  private(set) var doubleBounds = ValueBounds<Double>(least: .infinity, greatest: -.infinity)
+
+  /// Identifies the values: columns with the same stamp have the same ones, except rows that were dropped from the end. 0 without any.
+  var stamp: UInt64 = 0
 
   subscript(row: Int) -> AttributeValue {
     switch layout {
@@ -80,7 +86,10 @@ struct Column: Sendable {
     case (.bools, .bool(let flag)): bools.put(flag, at: row, filler: false, nulls: &nulls)
     case (.integers, .integer(let number)):
       words.put(UInt64(bitPattern: number), at: row, filler: 0, nulls: &nulls)
-    case (.doubles, .double(let number)): words.put(number.bitPattern, at: row, filler: 0, nulls: &nulls)
+      integerBounds.include(number)
+    case (.doubles, .double(let number)):
+      words.put(number.bitPattern, at: row, filler: 0, nulls: &nulls)
+      doubleBounds.include(number)
     case (.bools, .null), (.integers, .null), (.doubles, .null): nulls[row] = true
     case (.codes, .string(var text)):
       if codes.isWasteful || !text.withUTF8({ codes.set(UnsafeRawBufferPointer($0), at: row) }) {
@@ -163,6 +172,11 @@ struct Column: Sendable {
       words.grow(to: start + rows.count)
       words.fill(to: start, with: 0, nulls: &nulls)
       words.append(contentsOf: batch.cells[rows])
+      if tag == .integer {
+        for cell in batch.cells[rows] { integerBounds.include(Int64(bitPattern: cell)) }
+      } else {
+        for cell in batch.cells[rows] { doubleBounds.include(Double(bitPattern: cell)) }
+      }
     case (.bools, .bool):
       bools.fill(to: start, with: false, nulls: &nulls)
       for row in rows { bools.append(batch.cells[row] != 0) }

@@ -29,6 +29,8 @@ final class FeatureChunk: @unchecked Sendable {
   /// The store's numbers of the chunk's columns, ascending.
   private(set) var columnNumbers: [Int] = []
   private(set) var columns: [Column] = []
+  /// The newest of the columns' stamps.
+  private(set) var stamp: UInt64 = 0
   private(set) var zIndexes: [Int32] = []
   var hidden = RowBits()
   var selected = RowBits()
@@ -80,6 +82,7 @@ final class FeatureChunk: @unchecked Sendable {
     copy.geometry = geometry
     copy.columnNumbers = columnNumbers
     copy.columns = columns
+    copy.stamp = stamp
     copy.zIndexes = zIndexes
     copy.hidden = hidden
     copy.selected = selected
@@ -118,12 +121,22 @@ final class FeatureChunk: @unchecked Sendable {
     let known = columns.count
     let index = makeIndex(of: column)
     columns[index].set(value, at: row)
+    mark(index)
     note { if columns.count == known { $0.note(columns[index], at: index) } else { $0.note(columns) } }
+  }
+
+  /// Gives a changed column a new stamp.
+  private func mark(_ index: Int) {
+    stamp = ValueStamp.next()
+    columns[index].stamp = stamp
   }
 
   func clearAttributes(at row: Int) {
     forgetNames()
-    for index in columns.indices { columns[index].set(.null, at: row) }
+    for index in columns.indices {
+      columns[index].set(.null, at: row)
+      mark(index)
+    }
     note { $0.note(columns) }
   }
 
@@ -186,7 +199,9 @@ final class FeatureChunk: @unchecked Sendable {
     self.ids.append(ids)
     geometry.append(batch.geometry, rows, at: start)
     for (column, number) in zip(batch.columns, numbers) where column.tag(of: rows) != .null {
-      columns[makeIndex(of: number)].append(column, rows, at: start)
+      let index = makeIndex(of: number)
+      columns[index].append(column, rows, at: start)
+      mark(index)
     }
     if !batch.symbols.cells.isEmpty { symbols.append(batch.symbols, rows, at: start) }
     count += rows.count

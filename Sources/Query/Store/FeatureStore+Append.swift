@@ -79,6 +79,7 @@ extension FeatureStore {
       let rows = done..<min(batch.count, done + FeatureChunk.capacity - chunk.count)
       noteIDs(ids[rows], of: chunk, base: slots[slot].base)
       chunk.append(batch, rows, ids: ids[rows], numbers: numbers)
+      slots[slot].noteStamp()
       nextRow += UInt32(rows.count)
       done = rows.upperBound
     }

@@ -126,6 +126,7 @@ extension FeatureStore {
   mutating func withChunk(of row: UInt32, _ body: (FeatureChunk, Int) -> Void) {
     guard let slot = slot(of: row) else { return }
     body(slots[slot].owned(), Int(row - slots[slot].base))
+    slots[slot].noteStamp()
   }
 
   /// Sets a member of a row.

@@ -11,6 +11,9 @@ extension FeatureStore {
     return slots[slot].chunk.isLive(index) ? FeatureRow(chunk: slots[slot].chunk, index: index, row: row) : nil
   }
 
+  /// All rows are below it.
+  public var rowLimit: UInt32 { nextRow }
+
   public func feature(id: Int) -> FeatureRow? { row(of: id).flatMap { self[$0] } }
 
   /// Calls `body` with each feature in insertion order, until it returns false.
@@ -48,7 +51,7 @@ extension FeatureStore {
   /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
   /// not exist are skipped.
   @inline(__always)
-  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) -> Void)
+  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void) rethrows
   where Rows.Element == UInt32, Rows.Index == Int {
     var start = rows.startIndex
     while start < rows.endIndex {
@@ -57,7 +60,7 @@ extension FeatureStore {
         let (base, limit) = (slots[slot].base, UInt32(slots[slot].chunk.count))
         // Rows below the base wrap to values above the limit.
         while end < rows.endIndex, rows[end] &- base < limit { end &+= 1 }
-        if start < end { body(slots[slot], start..<end) }
+        if start < end { try body(slots[slot], start..<end) }
       }
       start = max(end, start + 1)
     }

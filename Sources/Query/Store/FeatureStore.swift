@@ -33,14 +33,20 @@ public struct FeatureStore: Sendable {
     private(set) var chunk: FeatureChunk
     /// The chunk's memory, read without reference counting; the chunk beside it keeps it alive.
     private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
+    /// The chunk's stamp, read without following the reference.
+    private(set) var stamp: UInt64
 
     init(base: UInt32, chunk: FeatureChunk) {
       self.base = base
       self.chunk = chunk
       reader = chunk.reader
+      stamp = chunk.stamp
     }
 
-    /// The chunk for writing: a copy if a snapshot holds it too.
+    /// Notes that attributes of the chunk may have changed.
+    mutating func noteStamp() { stamp = chunk.stamp }
+
+    /// The chunk for writing: a copy if a snapshot holds it too. Whoever changes attributes calls ``noteStamp()`` afterwards.
     mutating func owned() -> FeatureChunk {
       if !isKnownUniquelyReferenced(&chunk) {
         chunk = chunk.copy()
@@ -71,6 +77,8 @@ public struct FeatureStore: Sendable {
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
   /// Whether any row has had a zIndex other than 0.
   var hasZIndexes = false
+  /// Shared by the copies of a store.
+  let valueIndexes = ValueIndexes()
   /// Number of live edits: records with another number were made before some of them.
   var liveEdits = 0
 

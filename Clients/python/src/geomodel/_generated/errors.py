@@ -822,6 +822,17 @@ class WrongFieldTypeError(GeoModelError):
     code = -31056
 
 
+class TooManyGroupsError(GeoModelError):
+    """The features have too many distinct values to be grouped by them in the memory of a query.
+
+    `data` has:
+        limit: The greatest number of values: groups times fields and statistics. (at least 1)
+    """
+
+    kind = "tooManyGroups"
+    code = -31058
+
+
 class NoTimeError(GeoModelError):
     """The features have no time: an overlay, or a layer without `time`.
 
@@ -1010,6 +1021,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "notLoaded": NotLoadedError,
     "unknownField": UnknownFieldError,
     "wrongFieldType": WrongFieldTypeError,
+    "tooManyGroups": TooManyGroupsError,
     "noTime": NoTimeError,
     "expressionSyntax": ExpressionSyntaxError,
     "expressionType": ExpressionTypeError,

@@ -1690,6 +1690,213 @@ class FeatureMethods(AsyncCaller):
         )
         return result
 
+    async def query_statistics(
+        self,
+        *,
+        statistics: Sequence[t.Statistic],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        group_by: Sequence[str] | None = None,
+        having: t.Expression | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryStatisticsResult:
+        """Statistics of features, for each group of those with equal values in all fields of `groupBy`.
+        Without `groupBy` all features are one group, even if there are none.
+
+        Null is a value to group by. An integer and a double of the same value are equal, in fields of dates
+        texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its
+        first feature.
+
+        Args:
+            statistics: What is computed. Names are each used once, and are not those of fields in
+                `groupBy`. (at most 64 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            group_by: The attributes that the features of a group have in common. (at most 16 elements)
+            having: Only groups for which this is true; its properties are the names of statistics and the
+                fields of `groupBy`.
+            order_by: Sort keys, the first most significant: names of statistics, or fields of `groupBy`.
+                Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
+                last. (at most 16 elements)
+            offset: Number of groups to skip. (at least 0; default 0)
+            limit: Maximum number of groups. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more groups.
+            records: The groups.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.query_statistics(
+                overlay="o1",
+                statistics=[{"type": "count"}],
+                group_by=["name"],
+            )
+        """
+        result: t.FeatureQueryStatisticsResult = await self._call(
+            "feature/queryStatistics",
+            _given(
+                {
+                    "statistics": statistics,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "groupBy": group_by,
+                    "having": having,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def query_distinct_values(
+        self,
+        *,
+        fields: Sequence[str],
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryDistinctValuesResult:
+        """The distinct values of a field, or combinations of values of several, and how many features have
+        each. Null is a value. What is equal is said in `feature/queryStatistics`.
+
+        Args:
+            fields: The attributes. (1 to 16 elements)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            spatial_reference: Of `envelope`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant: some of `fields`. Ties, and all records when
+                absent, are in ascending order of the values, null last. (at most 16 elements)
+            offset: Number of records to skip. (at least 0; default 0)
+            limit: Maximum number of records. (in 0...100000; default 1000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            exceededLimit: Whether there are more records.
+            records: The values.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
+                memory of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.query_distinct_values(overlay="o1", fields=["name"])
+        """
+        result: t.FeatureQueryDistinctValuesResult = await self._call(
+            "feature/queryDistinctValues",
+            _given(
+                {
+                    "fields": fields,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     async def select(
         self,
         *,

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "04dc1dae5aab7ca5"
+PROTOCOL_HASH = "0eec290d9ebead3a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1333,6 +1333,51 @@ FeatureFormat = Literal["geojson", "columns"]
 where there are many.
 """
 
+StatisticType = Literal[
+    "count", "sum", "mean", "standardDeviation", "variance", "min", "max",
+]
+"""What is computed of the values of a field. Null, and NaN in files, is no value.
+
+`count`: The number of values; without a field that of features.
+`sum`: The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for
+rounding errors. Null without numbers, and beyond the range of doubles.
+`mean`: The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range
+of doubles.
+`standardDeviation`: The square root of the variance.
+`variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the number of
+numbers less one. Null for fewer than two numbers.
+`min`: The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates
+the earliest. Null without values.
+`max`: The last value in that order.
+"""
+
+
+class Statistic(TypedDict):
+    """A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the
+    field: fields of a layer that are declared as other than numbers are refused, values of graphics that
+    are no numbers do not count.
+    """
+
+    type: StatisticType
+    """What is computed."""
+    field: NotRequired[str]
+    """Of the values of this attribute; only `count` may be without. (1 to 1024 characters)"""
+    name: NotRequired[str]
+    """Its name in records; the type and the field, as `mean_population`, when absent, or `count`. (1 to 1024
+    characters)
+    """
+
+
+StatisticRecords = Any
+"""A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` the
+figures by their names.
+"""
+
+DistinctRecords = Any
+"""A record for each combination of values: `values` by field, and `count`, the number of features that have
+them.
+"""
+
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
@@ -1404,6 +1449,28 @@ class FeatureQueryExtentResult(TypedDict):
     """The features that `extent` leaves out because a position of theirs has no coordinates in
     `outSpatialReference`, at most the first 1000; absent without any.
     """
+
+
+class FeatureQueryStatisticsResult(TypedDict):
+    """What `feature/queryStatistics` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more groups."""
+    records: StatisticRecords
+    """The groups."""
+
+
+class FeatureQueryDistinctValuesResult(TypedDict):
+    """What `feature/queryDistinctValues` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more records."""
+    records: DistinctRecords
+    """The values."""
 
 
 class FeatureSelectResult(TypedDict):

@@ -1,0 +1,183 @@
+// Statistics of the features that match a query, by groups: what is asked for, checked, and computed.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+/// Statistics over a snapshot, which a worker can compute while the world changes.
+struct StatisticsQuery: Sendable {
+  private let features: FeatureQuery
+  private let columns: [Int]
+  private let statistics: [Statistic]
+  /// Of the columns, then of the statistics.
+  private let names: [String]
+  private let order: GroupOrder
+  private let having: Expression?
+
+  /// The groups of a page.
+  struct Page {
+    let groups: ArraySlice<FeatureGroup>
+    let exceeded: Bool
+  }
+
+  /// - Parameter fields: the name of the param that lists the fields to group by.
+  init(
+    _ features: FeatureQuery, groupBy: [String], at fields: String, _ wanted: [FeatureProtocol.Statistic] = [],
+    having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]
+  ) throws {
+    self.features = features
+    let schema = features.store.schema
+    columns = try groupBy.enumerated().map { try Self.column($1, in: features.store, at: "/\(fields)/\($0)") }
+    statistics = try wanted.enumerated().map { index, given in
+      try Self.statistic(given, in: features.store, at: "/statistics/\(index)")
+    }
+    let names = groupBy + wanted.map(Self.name)
+    self.names = names
+    var known: Set<Text> = []
+    for (index, name) in names.enumerated() where !known.insert(Text(name)).inserted {
+      let path = index < groupBy.count ? "/params/\(fields)/\(index)" : "/params/statistics/\(index - groupBy.count)"
+      throw RPCError(.duplicateItem, "Records would have \"\(name)\" twice.", path: path).with("id", name)
+    }
+    let terms = try orderBy.enumerated().map { index, each in
+      guard let place = names.firstIndex(where: { Text($0) == Text(each.field) }) else {
+        throw ModelError.unknownField(each.field, available: names, path: "/orderBy/\(index)/field")
+      }
+      return GroupOrder.Term(index: place, isDescending: each.order == .descending)
+    }
+    order = GroupOrder(terms, of: columns, statistics, in: schema)
+    self.having = try having.map { try Wire.parsed($0, at: "/params/having").condition(over: names, at: "/having") }
+  }
+
+  /// The estimated cost, in the unit of ``FeatureQuery/effort``.
+  var effort: Int { features.effort * (1 + 10 * columns.count + Set(statistics.map(\.column)).count) }
+
+  // MARK: Params
+
+  private static func column(_ name: String, in store: FeatureStore, at path: String) throws -> Int {
+    guard let column = store.schema.column(named: name) else {
+      throw ModelError.unknownField(name, available: store.fields.map(\.name.string), path: path)
+    }
+    return column
+  }
+
+  private static func name(_ statistic: FeatureProtocol.Statistic) -> String {
+    statistic.name ?? statistic.type.rawValue + (statistic.field.map { "_\($0)" } ?? "")
+  }
+
+  private static func statistic(
+    _ given: FeatureProtocol.Statistic, in store: FeatureStore, at path: String
+  ) throws -> Statistic {
+    let kind = kind(given.type)
+    guard let field = given.field else {
+      guard kind == .count else {
+        throw RPCError(
+          .invalidParams, "Only count is of features; \(given.type.rawValue) is of a field.",
+          path: "/params\(path)/field", expected: "name of an attribute")
+      }
+      return Statistic(kind, of: nil)
+    }
+    let column = try column(field, in: store, at: path + "/field")
+    switch kind {
+    case .count, .min, .max: break
+    case .sum, .mean, .variance, .standardDeviation:
+      if !store.schema.allows(.number, of: column), let type = store.schema.declaredType(of: column) {
+        throw ModelError.wrongFieldType(field, found: type, expected: "a field of numbers", path: path + "/field")
+      }
+    }
+    return Statistic(kind, of: column)
+  }
+
+  private static func kind(_ type: FeatureProtocol.StatisticType) -> Statistic.Kind {
+    switch type {
+    case .count: .count
+    case .sum: .sum
+    case .mean: .mean
+    case .standardDeviation: .standardDeviation
+    case .variance: .variance
+    case .min: .min
+    case .max: .max
+    }
+  }
+
+  // MARK: Results
+
+  /// One page of the groups.
+  func page(offset: Int, limit: Int, _ share: WorkShare) throws -> Page {
+    let shares = share.split(by: 1, 4, 2)
+    let selection = try features.selection(shares[0])
+    var groups: [FeatureGroup]
+    do {
+      groups = try features.store.statistics(
+        statistics, of: selection, groupedBy: columns, checking: shares[1].checkpoint)
+    } catch let error as TooManyGroups {
+      throw RPCError(
+        .tooManyGroups,
+        "There are too many distinct values to group by: group a part of the features, or by other fields."
+      ).with("limit", error.limit)
+    }
+    if let having { groups = try groups.filter { try holds(having, for: $0, shares[2]) } }
+    groups = try order.sorted(groups) { try shares[2].checkpoint($0) }
+    let (end, isBeyond) = offset.addingReportingOverflow(limit)
+    return Page(groups: groups.dropFirst(offset).prefix(limit), exceeded: !isBeyond && end < groups.count)
+  }
+
+  private func holds(_ condition: Expression, for group: FeatureGroup, _ share: WorkShare) throws -> Bool {
+    try share.worker?.checkCancelled()
+    let value = try condition.evaluated { name in
+      names.firstIndex { Text($0) == Text(name) }.map {
+        $0 < columns.count ? group.values[$0] : group.results[$0 - columns.count]
+      }
+    }
+    return value == .bool(true)
+  }
+
+  /// The JSON array of the groups, each an object whose members `write` writes.
+  func records(
+    of page: Page, _ share: WorkShare, _ write: (FeatureGroup, inout JSONWriter) -> Void
+  ) throws -> JSONOpaque {
+    var count = 0
+    return try .made { writer in
+      writer.beginArray()
+      for group in page.groups {
+        count += 1
+        if count & 0x3f == 0 { try share.checkpoint(count, of: page.groups.count) }
+        writer.beginObject()
+        write(group, &writer)
+        writer.endObject()
+        if let limit = share.worker?.resultBytes, writer.count > limit { throw RPCError.resultTooLarge(limit: limit) }
+      }
+      writer.endArray()
+    }
+  }
+
+  /// Writes the values that the features of a group have in common, as an object.
+  func writeValues(of group: FeatureGroup, to writer: inout JSONWriter) {
+    write(group.values, names[..<columns.count], to: &writer)
+  }
+
+  /// Writes the figures of a group, as an object.
+  func writeFigures(of group: FeatureGroup, to writer: inout JSONWriter) {
+    write(group.results, names[columns.count...], to: &writer)
+  }
+
+  private func write(_ values: [AttributeValue], _ names: ArraySlice<String>, to writer: inout JSONWriter) {
+    writer.beginObject()
+    for (name, value) in zip(names, values) {
+      writer.key(name)
+      switch value {
+      case .null: writer.null()
+      case .bool(let flag): writer.value(flag)
+      case .integer(let number): writer.value(number)
+      case .double(let number): writer.value(number)
+      case .string(let text): writer.value(text)
+      case .json(let text): writer.raw(text)
+      }
+    }
+    writer.endObject()
+  }
+}

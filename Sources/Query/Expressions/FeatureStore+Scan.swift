@@ -1,0 +1,73 @@
+// Filters over all features, chunk by chunk: a mask is narrowed, and counted or read, without lists of rows in between.
+
+extension FeatureStore {
+  /// The features for which an expression is true, in insertion order.
+  ///
+  /// - Complexity: O(n); about a nanosecond per feature for two comparisons with constants.
+  public func rows(where expression: CompiledExpression) -> [UInt32] {
+    if let boxes = expression.indexBoxes { return expression.filter(rows(in: boxes), of: self) }
+    return rows(where: [expression]) { _ in }
+  }
+
+  /// The features for which all conditions are true, in insertion order.
+  ///
+  /// - Parameter check: called every few thousand rows.
+  public func rows(
+    where conditions: [CompiledExpression], checking check: CancellationCheck
+  ) rethrows -> [UInt32] {
+    var result: [UInt32] = []
+    try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: FeatureChunk.capacity) { rows in
+      try scan(conditions, checking: check) { slot, mask in
+        var count = 0
+        mask.forEachMarked { row in
+          rows[count] = slot.base &+ UInt32(truncatingIfNeeded: row)
+          count &+= 1
+        }
+        result.append(contentsOf: rows[..<count])
+      }
+    }
+    return result
+  }
+
+  /// The number of features for which all conditions are true.
+  ///
+  /// - Parameter check: called every few thousand rows.
+  public func count(where conditions: [CompiledExpression], checking check: CancellationCheck) rethrows -> Int {
+    var count = 0
+    try scan(conditions, checking: check) { count &+= $1.markedCount }
+    return count
+  }
+
+  /// Calls `body` with each chunk and the mask of its features for which all conditions are true.
+  func scan(
+    _ conditions: [CompiledExpression], checking check: CancellationCheck, _ body: (Slot, RowMask) throws -> Void
+  ) rethrows {
+    try RowMask.withRows { mask in
+      for (number, slot) in slots.enumerated() {
+        if number & 7 == 7 { try check(Double(number) / Double(slots.count)) }
+        slot.chunk.markLive(mask)
+        for condition in conditions { condition.narrow(mask, to: condition.plan, slot.chunk) }
+        try body(slot, mask)
+      }
+    }
+  }
+}
+
+extension RowMask {
+  /// Passes a mask of a chunk to `body`: one byte per row, none marked.
+  static func withRows<Result>(_ body: (RowMask) throws -> Result) rethrows -> Result {
+    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: FeatureChunk.capacity) { mask in
+      mask.initialize(repeating: 0)
+      return try body(mask)
+    }
+  }
+}
+
+extension FeatureChunk {
+  /// Marks the features that exist.
+  fileprivate func markLive(_ mask: RowMask) {
+    mask[..<count].update(repeating: 1)
+    mask.cut(at: count)
+    unmarkRemoved(mask)
+  }
+}

@@ -1,0 +1,180 @@
+// Statistics by groups are those of a plain computation over lists of values.
+
+import Geometry
+import Testing
+
+@testable import Query
+
+@Suite struct StatisticsTests {
+  private static let kinds: [Statistic.Kind] = [.count, .sum, .mean, .variance, .standardDeviation, .min, .max]
+
+  @Test(arguments: UInt64(0)..<8)
+  func `random features have the statistics of a naive computation`(seed: UInt64) throws {
+    var random = SplitMix(seed)
+    let (store, features) = try ExpressionFilterTests.randomStore(&random)
+    func column(_ name: String) throws -> Int { try #require(store.schema.column(named: name)) }
+    for by in [[], ["few"], ["b", "i"], ["rare"], ["d", "few", "late"], ["m"], ["many"]] {
+      let text = ["i > 0", "many LIKE '%7%' OR d < 0", "TRUE"][random.below(3)]
+      let condition = try Expression(text).compiled(for: store.schema, as: .condition)
+      let rows = store.rows(where: condition)
+      let names = ["i", "d", "big", "few", "m", "b", "rare"]
+      let statistics = try names.flatMap { name in try Self.kinds.map { Statistic($0, of: try column(name)) } }
+      let columns = try by.map(column)
+      let plain = PlainGroups(rows.compactMap { features[Int($0)] }, by: by)
+      for selection in [FeatureSelection.matching([condition]), .rows(rows), .rows(rows.shuffled(using: &random))] {
+        let groups = try store.statistics(statistics, of: selection, groupedBy: columns) { _ in }
+        #expect(groups.count == plain.groups.count, "\(by) where \(text)")
+        for group in groups {
+          let members = try #require(plain.groups[group.values.map(PlainGroups.key)])
+          for (number, name) in names.enumerated() {
+            let values = members.map { $0[name] ?? .null }
+            let results = group.results[number * Self.kinds.count..<(number + 1) * Self.kinds.count]
+            for (kind, result) in zip(Self.kinds, results) {
+              #expect(PlainGroups.agrees(result, kind, of: values), "\(kind) of \(name) by \(group.values): \(result)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test func `without features there is one group without columns, and none with`() throws {
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    batch.begin()
+    batch.set(column: batch.column(named: "n"), integer: 1)
+    try store.append(batch)
+    let none = FeatureSelection.rows([])
+    let statistics = [Statistic(.count, of: nil), Statistic(.sum, of: 0), Statistic(.count, of: 0)]
+    #expect(
+      try store.statistics(statistics, of: none, groupedBy: []) { _ in } == [
+        FeatureGroup(values: [], count: 0, results: [.integer(0), .null, .integer(0)])
+      ])
+    #expect(try store.statistics(statistics, of: none, groupedBy: [0]) { _ in }.isEmpty)
+  }
+
+  @Test func `sums of integers are exact, and doubles where they have no 64 bits`() throws {
+    func sum(_ values: [AttributeValue]) throws -> [AttributeValue] {
+      var store = FeatureStore()
+      var batch = FeatureBatch()
+      for value in values {
+        batch.begin()
+        batch.set(column: batch.column(named: "n"), value)
+      }
+      try store.append(batch)
+      return try store.statistics(
+        [.init(.sum, of: 0), .init(.mean, of: 0), .init(.variance, of: 0)], of: .matching([]), groupedBy: []
+      ) { _ in }[0].results
+    }
+    #expect(try sum([.integer(.max), .integer(1), .integer(-2)])[0] == .integer(.max - 1))
+    #expect(try sum([.integer(.max), .integer(.max)])[0] == .double(0x1p64))
+    #expect(try sum([.integer(.min), .integer(.min), .integer(.min)])[0] == .double(-0x1.8p64))
+    // Neumaier's example: plain and Kahan's sums are 0.
+    #expect(try sum([.double(1), .double(1e100), .double(1), .double(-1e100)])[0] == .double(2))
+    #expect(try sum([.double(.greatestFiniteMagnitude), .double(.greatestFiniteMagnitude)]).prefix(1) == [.null])
+    #expect(try sum([.double(.greatestFiniteMagnitude), .double(.greatestFiniteMagnitude)])[1] == .null)
+    // The variance of a sample of large numbers that differ little.
+    #expect(try sum([.double(1e9 + 4), .double(1e9 + 7), .double(1e9 + 13), .double(1e9 + 16)])[2] == .double(30))
+    #expect(try sum([.integer(5)])[2] == .null)
+    #expect(try sum([.string("5"), .bool(true)]) == [.null, .null, .null])
+  }
+
+  @Test func `dates are grouped by time and ordered by it`() throws {
+    var store = FeatureStore(fields: [Field(name: "day", type: .dateTime)])
+    var batch = FeatureBatch()
+    for text in ["2024-05-01T12:00:00Z", "2024-05-01T14:00:00+02:00", "2023-01-01T00:00:00+05:00", "soon"] {
+      batch.begin()
+      batch.set(column: batch.column(named: "day"), .string(text))
+    }
+    try store.append(batch)
+    let groups = try store.statistics([.init(.count, of: nil)], of: .matching([]), groupedBy: [0]) { _ in }
+    #expect(groups.map(\.results) == [[.integer(2)], [.integer(1)], [.integer(1)]])
+    #expect(groups[0].values == [.string("2024-05-01T12:00:00Z")])
+    let ends = try store.statistics([.init(.min, of: 0), .init(.max, of: 0)], of: .matching([]), groupedBy: []) { _ in }
+    #expect(ends[0].results == [.string("2023-01-01T00:00:00+05:00"), .string("soon")])
+  }
+
+  /// The server answers `tooManyGroups`.
+  @Test func `groups beyond the limit are refused, and work ends when it is cancelled`() throws {
+    var random = SplitMix(1)
+    let (store, _) = try ExpressionFilterTests.randomStore(&random)
+    let many = try #require(store.schema.column(named: "many"))
+    #expect(throws: TooManyGroups(limit: 100)) {
+      try store.statistics([.init(.sum, of: many)], of: .matching([]), groupedBy: [many], limit: 100) { _ in }
+    }
+    var large = FeatureStore()
+    for _ in 0..<4 {
+      var batch = FeatureBatch()
+      for row in 0..<4096 {
+        batch.begin()
+        batch.set(column: batch.column(named: "n"), integer: Int64(row))
+      }
+      try large.append(batch)
+    }
+    struct Cancelled: Error {}
+    #expect(throws: Cancelled.self) {
+      try large.statistics([], of: .matching([]), groupedBy: [0]) { _ in throw Cancelled() }
+    }
+    #expect(throws: Cancelled.self) {
+      try large.statistics([], of: .rows(large.rowsInDrawingOrder()), groupedBy: [0]) { _ in throw Cancelled() }
+    }
+  }
+}
+
+/// Lists of features by values, and statistics over them by definition.
+private struct PlainGroups {
+  private(set) var groups: [[AttributeValue]: [[String: AttributeValue]]] = [:]
+
+  init(_ features: [[String: AttributeValue]], by names: [String]) {
+    if names.isEmpty { groups[[]] = features }
+    for feature in features where !names.isEmpty {
+      groups[names.map { Self.key(feature[$0] ?? .null) }, default: []].append(feature)
+    }
+  }
+
+  static func key(_ value: AttributeValue) -> AttributeValue {
+    guard case .double(let number) = value else { return value }
+    return number.isNaN ? .null : Int64(exactly: number).map(AttributeValue.integer) ?? value
+  }
+
+  static func agrees(_ result: AttributeValue, _ kind: Statistic.Kind, of values: [AttributeValue]) -> Bool {
+    let known = values.map(key).filter { $0 != .null }
+    let numbers = known.compactMap { Scalar($0).number }
+    let mean = numbers.reduce(0, +) / Double(numbers.count)
+    let variance = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(numbers.count - 1)
+    switch kind {
+    case .count: return result == .integer(Int64(known.count))
+    case .sum: return numbers.isEmpty ? result == .null : isNear(result, numbers.reduce(0, +), numbers)
+    case .mean: return numbers.isEmpty ? result == .null : isNear(result, mean, numbers)
+    case .variance: return numbers.count < 2 ? result == .null : isNear(result, variance, [variance])
+    case .standardDeviation:
+      return numbers.count < 2 ? result == .null : isNear(result, variance.squareRoot(), [variance.squareRoot()])
+    case .min, .max:
+      let ordered = known.filter { rank($0) != nil }.sorted { isBefore($0, $1) }
+      return key(result) == (kind == .min ? ordered.first : ordered.last) ?? .null
+    }
+  }
+
+  private static func isNear(_ result: AttributeValue, _ expected: Double, _ terms: [Double]) -> Bool {
+    guard let number = Scalar(result).number else { return false }
+    return abs(number - expected) <= 1e-12 * terms.reduce(0) { $0 + abs($1) }
+  }
+
+  private static func rank(_ value: AttributeValue) -> Int? {
+    switch value {
+    case .integer, .double: 0
+    case .string: 1
+    case .bool: 2
+    case .null, .json: nil
+    }
+  }
+
+  private static func isBefore(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.string(let left), .string(let right)): Array(left.utf8).lexicographicallyPrecedes(Array(right.utf8))
+    case (.bool(let left), .bool(let right)): !left && right
+    case _ where rank(left) == 0 && rank(right) == 0: Scalar(left).order(to: Scalar(right)) == .less
+    default: (rank(left) ?? 0) < (rank(right) ?? 0)
+    }
+  }
+}
