@@ -83,7 +83,9 @@ extension Wire {
     }
   }
 
-  private static func sources(_ fields: [String]?, _ expression: JSONOpaque?) throws(SymbologyError) -> [AttributeSource] {
+  private static func sources(_ fields: [String]?, _ expression: JSONOpaque?) throws(SymbologyError)
+    -> [AttributeSource]
+  {
     switch (fields, expression) {
     case (let fields?, nil): return fields.map { .field(Text($0)) }
     case (nil, let text?): return [.expression(try self.expression(text, at: "expression"))]

@@ -104,7 +104,8 @@ struct SwiftTypes {
       }
     case .opaque(let schema):
       guard let reading = coding.boundedOpaque(schema, from: "json") else { break }
-      lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> JSONOpaque {") { lines in
+      lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> JSONOpaque {") {
+        lines in
         lines.add("try " + reading[0])
         for line in reading.dropFirst() { lines.add(line) }
       }

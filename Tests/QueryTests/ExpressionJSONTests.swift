@@ -82,7 +82,9 @@ import Testing
   func `both encodings of an expression convert to each other`(text: String, json: String) throws {
     let (fromText, fromJSON) = (try Expression(text), try Self.expression(json: json))
     #expect(try fromText.json() == json)
-    #expect(fromJSON.text == text.replacing("eo:cloud_cover", with: "\"eo:cloud_cover\"").replacing("layer:ids", with: "\"layer:ids\""))
+    #expect(
+      fromJSON.text
+        == text.replacing("eo:cloud_cover", with: "\"eo:cloud_cover\"").replacing("layer:ids", with: "\"layer:ids\""))
     #expect(try fromJSON.json() == json)
     #expect(try fromText.normalized() == fromJSON.text)
   }
@@ -110,30 +112,52 @@ import Testing
     #expect(try Expression("iif(a, 1, 2)").normalized() == "CASE WHEN a THEN 1 ELSE 2 END")
     #expect(try Expression("S_EQUALS(g, ENVELOPE(1,2,3,4))").normalized() == "S_EQUALS(g, BBOX(1.0, 2.0, 3.0, 4.0))")
     #expect(try Expression("S_EQUALS(g, POINT EMPTY)").normalized() == "S_EQUALS(g, POINT EMPTY)")
-    #expect(try Expression("S_EQUALS(g, MULTIPOINT(1 2,3 4))").normalized() == "S_EQUALS(g, MULTIPOINT (1.0 2.0, 3.0 4.0))")
+    #expect(
+      try Expression("S_EQUALS(g, MULTIPOINT(1 2,3 4))").normalized() == "S_EQUALS(g, MULTIPOINT (1.0 2.0, 3.0 4.0))")
     #expect(try Self.expression(json: "5").text == "5")
     #expect(try Self.expression(json: "\"a = 1\"").text == "a = 1")
   }
 
   @Test(arguments: [
-    (#"{"op":"and","args":[{"op":"=","args":[{"property":"a"},1]},{"op":"=","args":[{"property":"b"}]}]}"#, "argumentCount", "/args/1/args"),
-    (#"{"op":"uper","args":[1]}"#, "unknownFunction", "/op"), (#"{"op":"date","args":["2024-01-01"]}"#, "unknownFunction", "/op"),
-    (#"{"args":[1]}"#, "syntax", ""), (#"{"op":"=","args":{}}"#, "syntax", "/args"), (#"{"op":7,"args":[]}"#, "syntax", "/op"),
+    (
+      #"{"op":"and","args":[{"op":"=","args":[{"property":"a"},1]},{"op":"=","args":[{"property":"b"}]}]}"#,
+      "argumentCount", "/args/1/args"
+    ),
+    (#"{"op":"uper","args":[1]}"#, "unknownFunction", "/op"),
+    (#"{"op":"date","args":["2024-01-01"]}"#, "unknownFunction", "/op"),
+    (#"{"args":[1]}"#, "syntax", ""), (#"{"op":"=","args":{}}"#, "syntax", "/args"),
+    (#"{"op":7,"args":[]}"#, "syntax", "/op"),
     (#"{"op":"or","args":[true,{"op":"+","args":[{"property":"a"},"x"]}]}"#, "type", "/args/1/args/1"),
     (#"{"op":"=","args":[{"property":"a"},null]}"#, "syntax", "/args/1"), (#"{"property":7}"#, "syntax", "/property"),
     (#"{"op":"=","args":[{"property":"a"},{"date":"2024-13-01"}]}"#, "badLiteral", "/args/1/date"),
     (#"{"op":"like","args":[{"property":"a"},{"op":"upper","args":["x"]}]}"#, "syntax", "/args/1"),
-    (#"{"op":"in","args":[{"property":"a"},[]]}"#, "syntax", "/args/1"), (#"{"op":"in","args":[{"property":"a"},["x",null]]}"#, "syntax", "/args/1/1"),
+    (#"{"op":"in","args":[{"property":"a"},[]]}"#, "syntax", "/args/1"),
+    (#"{"op":"in","args":[{"property":"a"},["x",null]]}"#, "syntax", "/args/1/1"),
     (#"{"op":"t_after","args":[{"property":"a"},{"interval":["2024-01-01"]}]}"#, "syntax", "/args/1/interval"),
-    (#"{"op":"t_after","args":[{"property":"a"},{"interval":["2024-01-01","x"]}]}"#, "badLiteral", "/args/1/interval/1"),
+    (
+      #"{"op":"t_after","args":[{"property":"a"},{"interval":["2024-01-01","x"]}]}"#, "badLiteral", "/args/1/interval/1"
+    ),
     (#"{"op":"s_within","args":[{"property":"a"},{"type":"Circle"}]}"#, "syntax", "/args/1/type"),
-    (#"{"op":"s_within","args":[{"property":"a"},{"type":"Point","coordinates":[1]}]}"#, "syntax", "/args/1/coordinates"),
-    (#"{"op":"s_within","args":[{"property":"a"},{"type":"LineString","coordinates":[[1,2],[3,"4"]]}]}"#, "syntax", "/args/1/coordinates/1/1"),
-    (#"{"op":"s_within","args":[{"property":"a"},{"type":"LineString","coordinates":[[1,2],[3,4,5]]}]}"#, "badLiteral", "/args/1/coordinates/1"),
-    (#"{"op":"s_within","args":[{"property":"a"},{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}]}"#, "badLiteral", "/args/1"),
+    (
+      #"{"op":"s_within","args":[{"property":"a"},{"type":"Point","coordinates":[1]}]}"#, "syntax",
+      "/args/1/coordinates"
+    ),
+    (
+      #"{"op":"s_within","args":[{"property":"a"},{"type":"LineString","coordinates":[[1,2],[3,"4"]]}]}"#, "syntax",
+      "/args/1/coordinates/1/1"
+    ),
+    (
+      #"{"op":"s_within","args":[{"property":"a"},{"type":"LineString","coordinates":[[1,2],[3,4,5]]}]}"#, "badLiteral",
+      "/args/1/coordinates/1"
+    ),
+    (
+      #"{"op":"s_within","args":[{"property":"a"},{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}]}"#,
+      "badLiteral", "/args/1"
+    ),
     (#"{"op":"s_within","args":[{"property":"a"},{"bbox":[0,0,1]}]}"#, "argumentCount", "/args/1/bbox"),
     (#"{"op":"a_equals","args":[{"property":"a"},7]}"#, "type", "/args/1"),
-    (#"{"casei":{"property":"a"}}"#, "syntax", ""), (#"{"op":"not","args":[{"op":"between","args":[1,2]}]}"#, "argumentCount", "/args/0/args"),
+    (#"{"casei":{"property":"a"}}"#, "syntax", ""),
+    (#"{"op":"not","args":[{"op":"between","args":[1,2]}]}"#, "argumentCount", "/args/0/args"),
   ])
   func `errors in JSON lead to the value`(json: String, kind: String, pointer: String) throws {
     let error = try #require(throws: ExpressionError.self) { try Self.expression(json: json) }
@@ -142,7 +166,10 @@ import Testing
   }
 
   @Test func `an unknown property of JSON is named where it is, with those there are`() throws {
-    let expression = try Self.expression(json: #"{"op":"and","args":[{"op":">","args":[{"property":"name"},"a"]},{"op":"isNull","args":[{"property":"nam"}]}]}"#)
+    let expression = try Self.expression(
+      json:
+        #"{"op":"and","args":[{"op":">","args":[{"property":"name"},"a"]},{"op":"isNull","args":[{"property":"nam"}]}]}"#
+    )
     let schema = FeatureStore(fields: [Field(name: "name", type: .string)]).schema
     let error = try #require(throws: ExpressionError.self) { try expression.compiled(for: schema, as: .condition) }
     #expect(error.kind == .unknownProperty && error.steps == ["args", "1", "args", "0"], "\(error)")

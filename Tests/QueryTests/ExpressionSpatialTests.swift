@@ -39,8 +39,11 @@ import Testing
       let (left, right) = (condition(&random, depth: depth - 1), condition(&random, depth: depth - 1))
       return "\(random.chance(0.3) ? "NOT " : "")(\(left) \(word) \(right))"
     }
-    if random.chance(0.2) { return ["n < 200", "shape IS NULL", "n % 3 = 1", "TRUE", "geometry IS NOT NULL"][random.below(5)] }
-    let name = ["INTERSECTS", "DISJOINT", "WITHIN", "CONTAINS", "EQUALS", "TOUCHES", "CROSSES", "OVERLAPS"][random.below(8)]
+    if random.chance(0.2) {
+      return ["n < 200", "shape IS NULL", "n % 3 = 1", "TRUE", "geometry IS NOT NULL"][random.below(5)]
+    }
+    let name = ["INTERSECTS", "DISJOINT", "WITHIN", "CONTAINS", "EQUALS", "TOUCHES", "CROSSES", "OVERLAPS"][
+      random.below(8)]
     let shape = random.chance(0.5) ? "shape" : "geometry"
     let literal = literal(&random)
     return random.chance(0.5) ? "S_\(name)(\(shape), \(literal))" : "S_\(name)(\(literal), \(shape))"
@@ -76,7 +79,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "S_DISJOINT(shape, POINT(3 3))", "NOT S_INTERSECTS(shape, POINT(3 3))", "n = 1", "n = 1 OR S_INTERSECTS(shape, POINT(3 3))",
+    "S_DISJOINT(shape, POINT(3 3))", "NOT S_INTERSECTS(shape, POINT(3 3))", "n = 1",
+    "n = 1 OR S_INTERSECTS(shape, POINT(3 3))",
     "S_INTERSECTS(shape, shape)", "S_INTERSECTS(POINT(1 1), POINT(1 1))", "S_INTERSECTS(shape, POINT(3 3)) IS NULL",
   ])
   func `a condition that any feature may meet has no boxes`(text: String) throws {

@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import JSON
 import JSONRPC
 import Query
 import WireCoding

@@ -8,7 +8,8 @@ extension ExpressionFunction {
     case .sDisjoint: "Whether both share no position."
     case .sTouches: "Whether both share positions, but none of both interiors."
     case .sWithin: "Whether no position of `a` is outside of `b`, and their interiors share one."
-    case .sOverlaps: "Whether both have the same dimension, as have their common positions, and neither contains the other."
+    case .sOverlaps:
+      "Whether both have the same dimension, as have their common positions, and neither contains the other."
     case .sCrosses:
       "Whether the interiors share some positions, but not all, of a lower dimension than the greater one of both."
     case .sContains: "Whether `b` is within `a`."

@@ -54,7 +54,8 @@ extension GeometryLiteral {
     if let box, let half = Optional(box.count / 2), box[0] > box[half] {
       guard let world = placement.world else {
         throw PlacementFault(
-          expected: "an xMin not above xMax: the reference does not go around the world", found: "\(box[0]) and \(box[half])")
+          expected: "an xMin not above xMax: the reference does not go around the world",
+          found: "\(box[0]) and \(box[half])")
       }
       geometry = Geometry(crossing: Envelope(xMin: box[0], yMin: box[1], xMax: box[half], yMax: box[half + 1]), world)
     }

@@ -97,11 +97,8 @@ extension LikePattern {
       result.append(byte)
       switch byte {
       case UInt8(ascii: "'"): result.append(byte)
-      // A backslash that escapes nothing stands for itself.
-      case UInt8(ascii: "\\"):
-        if let next = rest.first, "%_'\\".utf8.contains(next) { result.append(rest.removeFirst()) } else {
-          result.append(byte)
-        }
+      // The one at the end would escape the quote.
+      case UInt8(ascii: "\\"): result.append(rest.popFirst() ?? byte)
       default: break
       }
     }

@@ -24,7 +24,9 @@ extension ExpressionTree {
     if let known { return known }
     var made: [Int: SpatialTest] = [:]
     for node in nodes {
-      guard case .call(let function, let range) = node, case .spatial(let relation)? = function.relation else { continue }
+      guard case .call(let function, let range) = node, case .spatial(let relation)? = function.relation else {
+        continue
+      }
       let operands = Array(parts.children[range])
       made[range.lowerBound] = try test(relation, operands[0], operands[1], text)
     }
@@ -93,7 +95,8 @@ extension ExpressionError {
     switch error {
     case .invalid(let reason, let place):
       let at = place.map { " at \($0.x) \($0.y)" } ?? ""
-      self.init(.badLiteral, at: offset, in: text.utf8, expected: "a valid geometry", found: "an invalid one: \(reason)\(at)")
+      self.init(
+        .badLiteral, at: offset, in: text.utf8, expected: "a valid geometry", found: "an invalid one: \(reason)\(at)")
     case .mixedCollection:
       self.init(
         .badLiteral, at: offset, in: text.utf8,
