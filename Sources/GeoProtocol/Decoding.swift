@@ -12,6 +12,13 @@ extension JSONValue {
     }
   }
 
+  /// Whether params ask for the result in parts. What is no token counts as none.
+  package var wantsParts: Bool {
+    [self["meta"]["partialResultToken"], self["partialResultToken"]].contains {
+      $0.kind == .string || $0.kind == .integer
+    }
+  }
+
   /// Refuses a list of members to take away that names one which is set beside it: one of the two would silently win.
   ///
   /// A name `a.b` stands for the member `b` of the member `a`.

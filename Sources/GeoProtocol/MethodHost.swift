@@ -3,7 +3,7 @@
 import JSON
 
 /// The Swift types that handlers work with. Generated code knows them by these names alone.
-public protocol HandlerTypes {
+public protocol HandlerTypes: SendableMetatype {
   associatedtype World
   /// The client whose request is handled, for what concerns its session: subscriptions, tasks.
   associatedtype Client
@@ -57,6 +57,15 @@ public protocol MethodHost<Types> {
 public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   /// Applies the edit and gives the result; runs on the loop.
   public typealias Finish = @Sendable (inout Types.World) throws -> R
+  /// Runs on a worker thread.
+  public typealias Work = @Sendable (Types.TaskContext) throws -> Step
+
+  /// What a piece of the work has made.
+  public enum Step: Sendable {
+    /// A part of the result as JSON text, to be sent before the next one is asked for.
+    case part([UInt8], next: Work)
+    case last(Finish)
+  }
 
   /// What it does; nil for a computation like any other.
   public let kind: Types.TaskKind?
@@ -66,8 +75,7 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   public let abandon: (@Sendable (inout Types.World) -> Void)?
   /// The result where there is nothing to work for.
   public let answer: R?
-  /// Runs on a worker thread.
-  public let work: @Sendable (Types.TaskContext) throws -> Finish
+  public let work: Work
 
   public init(
     _ kind: Types.TaskKind? = nil, after prerequisites: [Types.Prerequisite] = [],
@@ -78,6 +86,15 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
     self.prerequisites = prerequisites
     self.abandon = abandon
     answer = nil
+    self.work = { .last(try work($0)) }
+  }
+
+  /// A task whose result is sent in parts.
+  public init(parts work: @escaping Work) {
+    kind = nil
+    prerequisites = []
+    abandon = nil
+    answer = nil
     self.work = work
   }
 
@@ -87,6 +104,6 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
     prerequisites = []
     abandon = nil
     self.answer = answer
-    work = { _ in { _ in answer } }
+    work = { _ in .last { _ in answer } }
   }
 }

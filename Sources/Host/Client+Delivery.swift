@@ -58,6 +58,7 @@ extension Client {
     }
     // Replies that state an unsent change wait for it.
     session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
+    sendParts()
   }
 
   /// Reports to the client's user what no request can be answered with.
@@ -88,5 +89,6 @@ extension Client {
   /// The client has read the output buffer: sends what was held back.
   func drained() {
     if isHeldBack { resumeLater() }
+    sendParts()
   }
 }

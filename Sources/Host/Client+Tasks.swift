@@ -105,28 +105,43 @@ extension Client {
       handle: handle, method: method, plan.kind, request: request, worker: worker,
       abandon: plan.abandon.map { abandon in { abandon(&$0) } })
     tasks.add(task)
-    let boundTask = LoopBound(task, on: loop)
     task.begin = { [unowned self, unowned task] in
       task.begin = nil
-      tasks.working += 1
-      let priority = request?.meta.task?.priority.map(WorkPriority.init)
-      loop.offload(to: plan.kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
-        let outcome = Result {
-          try worker.checkCancelled()
-          return try plan.work(worker)
-        }
-        // Keeps the params alive, which the work may read in place.
-        withExtendedLifetime(request) {}
-        loop.execute {
-          let client = bound.value
-          let task = boundTask.value
-          client.tasks.working -= 1
-          client.session?.turn { client.finish(task, outcome) }
-          if plan.kind?.readsFile == true { client.host.trimSoon() }
-        }
-      }
+      work(on: task, plan.work)
     }
     return task
+  }
+
+  /// Runs a piece of a task's work on a worker thread.
+  func work<R: JSONEncodable & Sendable>(on task: RunningTask, _ piece: @escaping Plan<R>.Work) {
+    tasks.working += 1
+    let (worker, request, kind) = (task.worker, task.request, task.kind)
+    let bound = LoopBound(self, on: loop)
+    let boundTask = LoopBound(task, on: loop)
+    let priority = request?.meta.task?.priority.map(WorkPriority.init)
+    loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
+      let outcome = Result {
+        try worker.checkCancelled()
+        return try piece(worker)
+      }
+      // Keeps the params alive, which the work may read in place.
+      withExtendedLifetime(request) {}
+      loop.execute {
+        let client = bound.value
+        let task = boundTask.value
+        client.tasks.working -= 1
+        client.session?.turn { client.take(outcome, of: task) }
+        if kind?.readsFile == true { client.host.trimSoon() }
+      }
+    }
+  }
+
+  private func take<R: JSONEncodable & Sendable>(_ outcome: Result<Plan<R>.Step, any Error>, of task: RunningTask) {
+    switch outcome {
+    case .success(.part(let part, let next)): hold(part, of: task, next)
+    case .success(.last(let end)): finish(task, .success(end))
+    case .failure(let error): finish(task, Result<Plan<R>.Finish, any Error>.failure(error))
+    }
   }
 
   private func finish<R: JSONEncodable & Sendable>(
@@ -179,6 +194,7 @@ extension Client {
     guard tasks.contains(task) else { return }
     task.worker.cancel()
     task.begin = nil
+    task.sendPart = nil
     tasks.remove(task)
     if let abandon = task.abandon {
       host.perform(.task, abandon)

@@ -38,6 +38,8 @@ final class Client: MethodHost, HandlerClient {
   var isHeldBack = false
   /// Whether sending further parts of a delivery is scheduled.
   var isResumeScheduled = false
+  /// Tasks with a part of their result that is not sent yet, in the order in which the parts were made.
+  var tasksWithParts: [RunningTask] = []
 
   struct Wait {
     let pending: PendingReply

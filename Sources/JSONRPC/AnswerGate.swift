@@ -41,6 +41,9 @@ extension Session {
     if !gate.isEmpty { openGate() }
   }
 
+  /// Whether an answer that is given now waits for notifications.
+  public var holdsAnswers: Bool { gate.isShut }
+
   /// Queues an answer.
   func holdAnswer(_ write: (inout JSONWriter) -> Void) {
     var body = JSONWriter(capacity: 256)

@@ -18,6 +18,8 @@ public final class PendingReply {
   public var onCancel: (() -> Void)?
   /// Progress for the client, if its params requested it by `meta.progressToken`, or by `workDoneToken` as in LSP.
   public private(set) var progress: Progress?
+  /// The token under which the client gets parts of the result, if it asked for them.
+  public let partToken: RequestID?
 
   let batch: Batch?
   let started: UInt64
@@ -33,6 +35,7 @@ public final class PendingReply {
     document = call.document
     batch = call.batch
     self.started = started
+    partToken = RequestID(call.params["meta"]["partialResultToken"]) ?? RequestID(call.params["partialResultToken"])
     progress =
       Progress(token: call.params["meta"]["progressToken"], session: call.session)
       ?? Progress(token: call.params["workDoneToken"], session: call.session)
@@ -70,6 +73,18 @@ public final class PendingReply {
     onCancel = nil
     stop?()
     fail(reason)
+  }
+
+  /// Sends a part of the result.
+  ///
+  /// - Parameter text: a JSON value.
+  public func send(part text: [UInt8]) {
+    guard !isAnswered, let partToken else { return }
+    session.notify("$/progress") { writer in
+      writer.member("token", partToken)
+      writer.key("value")
+      text.withUnsafeBytes { writer.raw($0) }
+    }
   }
 
   func markAnswered() {

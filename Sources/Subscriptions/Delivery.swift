@@ -20,7 +20,7 @@ package enum SendLimits {
   /// Up to this many unread bytes, deltas are sent before a reply even to a slow client.
   private static let bytes = 16 << 20
   /// Longer messages are sent in parts.
-  static let partBytes = 1 << 20
+  package static let partBytes = 1 << 20
   /// Bytes encoded in one turn of the loop: 1 to 2 ms.
   static let turnBytes = 256 << 10
 
@@ -28,7 +28,7 @@ package enum SendLimits {
   package static func hasRoom(_ session: Session) -> Bool { session.unread <= bytes || !session.isCongested }
 
   /// Whether a further part can be sent. Stricter, so that replies never queue behind many parts.
-  static func hasRoomForParts(_ session: Session) -> Bool { !session.isCongested }
+  package static func hasRoomForParts(_ session: Session) -> Bool { !session.isCongested }
 }
 
 /// A value of the tree, or a piece of one that is too long to send whole.

@@ -32,6 +32,11 @@ extension Wire {
     return try GeometryReader.read(value)
   }
 
+  /// The box of a geometry that is one; nil for others.
+  package static func envelope(ofGeometry value: JSONValue) throws(WireFault) -> Envelope? {
+    try GeometryReader.envelope(value)
+  }
+
   package static func point(_ opaque: JSONOpaque) throws(WireFault) -> Point {
     guard let value = opaque.value else { return Point(x: 0, y: 0) }
     return try GeometryReader.point(value)

@@ -2,7 +2,7 @@
 
 extension Checks {
   func unusedTypes() {
-    let methods = definition.methods.flatMap { $0.params.references + $0.result.references }
+    let methods = definition.methods.flatMap { $0.params.references + $0.result.references + $0.part.flatMap(\.type.names) }
     let used = definition.reachable(
       from: ["Meta"] + definition.domains.compactMap(\.file) + methods
         + definition.notifications.flatMap(\.params.references) + definition.statePaths.flatMap(\.type.names)

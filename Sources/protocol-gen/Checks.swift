@@ -215,6 +215,8 @@ struct Checks {
     let path = method.about.path
     params(method.params, path / "params")
     result(method.result, path / "result")
+    properties(method.part, of: path / "part")
+    if !method.part.isEmpty, method.shape != .task { problems.report(path / "part", "only tasks answer in parts") }
     for (index, kind) in method.errors.enumerated() {
       let path = path / "errors" / index
       if !definition.errors.contains(where: { $0.kind == kind }) { problems.report(path, "there is no error \(kind)") }

@@ -212,6 +212,8 @@ struct Method {
   /// The type of objects whose settable members are params.
   var members: String?
   var result: Payload
+  /// The members of the parts in which it sends its result when asked to; empty if it does not.
+  var part: [Property] = []
   var errors: [String]
   var exampleParams: Tree?
   var exampleResult: Tree?

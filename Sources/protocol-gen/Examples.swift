@@ -10,6 +10,7 @@ struct Examples {
       let path = method.about.path / "example"
       check(method.exampleParams, method.params, extra: [Self.meta(since: method.about)], at: path / "params")
       check(method.exampleResult, method.result, at: path / "result")
+      for property in method.part { check(property) }
     }
     for item in definition.notifications {
       check(item.exampleParams, item.params, at: item.about.path / "example" / "params")

@@ -40,7 +40,9 @@ extension Definition {
             continue
           }
           domains[domain].methods[number].params = .properties(group.params + own)
-          domains[domain].methods[number].errors += group.errors
+          // A method may have an error for reasons of its own.
+          let known = domains[domain].methods[number].errors
+          domains[domain].methods[number].errors += group.errors.filter { !known.contains($0) }
         }
       }
     }

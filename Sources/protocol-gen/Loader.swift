@@ -29,7 +29,7 @@ extension Method {
       name: reader.requiredString("name"), domain: domain, about: reader.about,
       shape: reader.choice("shape", Shape.self, isRequired: true) ?? .query, params: Payload("params", reader),
       includes: reader.strings("include"), members: reader.string("members"), result: Payload("result", reader),
-      errors: reader.strings("errors"),
+      part: reader.objects("part") { Property($0) }, errors: reader.strings("errors"),
       exampleParams: example?.0, exampleResult: example?.1)
   }
 }

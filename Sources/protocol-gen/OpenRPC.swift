@@ -44,6 +44,9 @@ struct OpenRPC {
       "tags": .array([.object(["name": .string(method.domain)])]), "paramStructure": .string("by-name"),
       "params": .array(descriptors(method.params, extra: [Examples.meta(since: about)])),
       "result": .object(["name": .string(Prose.resultName(method)), "schema": schemas.schema(method.result)]),
+      "x-part": method.part.isEmpty
+        ? nil
+        : .object(["name": .string(Prose.partName(method)), "schema": schemas.schema(.properties(method.part))]),
       "errors": errors.isEmpty ? nil : .array(errors),
       "examples": .array([
         .object([

@@ -13,11 +13,14 @@ struct ParamMembers {
       lines.block("package static let params: [String: ParamShape] = [", "]") { lines in
         for method in definition.methods where method.shape != .lifecycle {
           guard case .properties(let properties) = method.params else { continue }
-          add("\"\(method.name)\": params([", properties.map(member), "]),", &lines)
+          let token = method.part.isEmpty ? [] : ["\"partialResultToken\""]
+          add("\"\(method.name)\": params([", properties.map(member) + token, "]),", &lines)
         }
       }
       lines.add()
-      lines.add("/// With the members that any params may have; `workDoneToken` is of LSP's libraries.")
+      lines.add(
+        "/// With the members that any params may have; `workDoneToken` is of LSP's libraries."
+      )
       lines.block("private static func params(_ members: [ParamShape.Member]) -> ParamShape {") { lines in
         lines.add(".object(members + [.init(\"meta\", .named { meta }), \"workDoneToken\"])")
       }

@@ -32,4 +32,9 @@ enum Prose {
     // initialize, shutdown and others have no domain in their name.
     return (method.name.contains("/") ? Names.upperCamel(method.domain) : "") + verb + "Result"
   }
+
+  /// The name of a part of a method's result: `FeatureQueryPart`.
+  static func partName(_ method: Method) -> String {
+    Names.upperCamel(method.domain) + Names.upperCamel(Names.verb(method.name)) + "Part"
+  }
 }

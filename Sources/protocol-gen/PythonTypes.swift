@@ -75,6 +75,9 @@ struct PythonTypes {
         if case .properties(let list) = method.result, !list.isEmpty {
           dictionary(Prose.resultName(method), list, ["What `\(method.name)` answers."], &body)
         }
+        if !method.part.isEmpty {
+          dictionary(Prose.partName(method), method.part, ["A part of the result of `\(method.name)`."], &body)
+        }
       }
       for item in domain.notifications {
         if case .properties(let list) = item.params, !list.isEmpty {

@@ -77,6 +77,10 @@ struct Reference {
     case .properties: table("Result", method.result, &lines)
     case .type(let type): lines.add("Answers \(linked(type)).\n")
     }
+    if !method.part.isEmpty {
+      lines.add("With [`meta.partialResultToken`](\(link("Meta"))), each `$/progress` under that token has as `value`:\n")
+      table("Part", .properties(method.part), &lines)
+    }
     let own = method.errors.map { "[`\($0)`](errors.md#\($0.lowercased()))" }
     let common = "[those common to all](errors.md#common-to-all-methods)"
     lines.add("Errors: " + (own + [own.isEmpty ? common : "and " + common]).joined(separator: ", ") + ".\n")

@@ -38,8 +38,9 @@ struct SwiftTypes {
           }
           payload(
             method.params, "Params", .decode, settable: definition.settableMembers(of: method),
-            conformances: conformances(of: method), &lines)
+            conformances: conformances(of: method), hasParts: !method.part.isEmpty, &lines)
           payload(method.result, "Result", .encode, &lines)
+          if !method.part.isEmpty { payload(.properties(method.part), "Part", .encode, &lines) }
         }
       }
       for notification in domain.notifications {
@@ -72,14 +73,15 @@ struct SwiftTypes {
 
   private func payload(
     _ payload: Payload, _ name: String, _ direction: Direction, settable: [Property] = [], conformances: [String] = [],
-    _ lines: inout Lines
+    hasParts: Bool = false, _ lines: inout Lines
   ) {
     lines.add()
     switch payload {
     case .type(let type): lines.add("public typealias \(name) = \(coding.swiftType(type))")
     case .properties(let properties):
       structure(
-        name, properties, direction, isParams: name == "Params", settable: settable, conformances: conformances, &lines)
+        name, properties, direction, isParams: name == "Params", settable: settable, conformances: conformances,
+        hasParts: hasParts, &lines)
     }
   }
 
@@ -116,7 +118,7 @@ struct SwiftTypes {
 
   private func structure(
     _ name: String, _ properties: [Property], _ direction: Direction, isParams: Bool, settable: [Property] = [],
-    conformances: [String] = [], _ lines: inout Lines
+    conformances: [String] = [], hasParts: Bool = false, _ lines: inout Lines
   ) {
     let coded =
       switch direction {
@@ -126,12 +128,17 @@ struct SwiftTypes {
       }
     let inherited = (coded + ["Sendable"] + conformances).joined(separator: ", ")
     lines.block("public struct \(name): \(inherited) {") { lines in
+      if hasParts {
+        lines.add("/// Whether the result is sent in parts: the client has given a `partialResultToken`.")
+        lines.add("public var wantsParts = false")
+      }
       fields(properties, &lines)
       if direction != .encode {
         lines.add()
         lines.block("public init(from json: JSONValue) throws(JSONError) {") { lines in
           lines.add("try json.\(isParams ? "requireParams" : "requireObject")()")
           decodeFields(properties, &lines)
+          if hasParts { lines.add("wantsParts = json.wantsParts") }
           for property in properties where property.type.namesMembers {
             lines.add("try json.requireUnset(namedIn: \"\(property.name)\")")
           }

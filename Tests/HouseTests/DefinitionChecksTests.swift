@@ -75,6 +75,7 @@ private let mistakes = [
     #""include": ["Choice"], "params": []"#,
     #""include": ["Choice"], "params": [{"name": "most", "type": "string", "doc": "Another."}]"#,
     "property most occurs twice"),
+  Mistake(#""shape": "task""#, #""shape": "query""#, "/methods/3/part: only tasks answer in parts"),
   Mistake(#""name": "Title", "kind""#, #""name": "Choice", "kind""#, "/groups/0/name: type Choice is defined twice"),
   Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
 ]

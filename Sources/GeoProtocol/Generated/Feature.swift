@@ -96,6 +96,38 @@ public enum FeatureProtocol {
     case columns
   }
 
+  /// A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but
+  /// `disjoint`, and equals another empty one.
+  public enum SpatialRelationship: String, WireEnum {
+    /// They share a position.
+    case intersects
+    /// No position of the second is outside of the first, and their interiors share one: what lies on the boundary
+    /// alone is not contained.
+    case contains
+    /// Their interiors share some positions, not all, and fewer dimensions than the larger of them has.
+    case crosses
+    /// The second contains the first.
+    case within
+    /// Both have the same dimension, as has what they share, and each has positions that the other lacks.
+    case overlaps
+    /// They share positions of their boundaries only.
+    case touches
+    /// They share no position.
+    case disjoint
+    /// They have the same positions, in whatever order.
+    case equals
+    /// Their envelopes share a position.
+    case envelopeIntersects
+    /// Their intersection matrix matches a pattern.
+    case relate
+  }
+
+  /// A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of
+  /// interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).
+  static func readRelationPattern(_ json: JSONValue) throws(JSONError) -> String {
+    try json.string("string of 9 characters") { (9...9).contains($0.unicodeScalars.count) }
+  }
+
   /// What is computed of the values of a field. Null, and NaN in files, is no value.
   public enum StatisticType: String, WireEnum {
     /// The number of values; without a field that of features.
@@ -176,7 +208,22 @@ public enum FeatureProtocol {
     /// In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
     /// 85.0511287798066 degrees are clamped, those of the box and those of features.
     var envelope: SessionProtocol.Envelope? { get }
-    /// Of `envelope`; that of the features when absent.
+    /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+    /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+    /// which features of another reference are transformed, position by position, as `outSpatialReference` does; the
+    /// result is that of the same question about the answer of `feature/query` in that reference. A feature with a
+    /// position that has no coordinates there has no relation. In a reference that wraps around the world places
+    /// match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one
+    /// piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+    /// cross; features need not be.
+    var geometry: JSONOpaque? { get }
+    /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+    /// that it is within.
+    var spatialRelationship: FeatureProtocol.SpatialRelationship { get }
+    /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+    /// has to match.
+    var relation: String? { get }
+    /// Of `envelope` and `geometry`; that of the features when absent.
     var spatialReference: String? { get }
     /// Only these features.
     var ids: [Int]? { get }
@@ -191,11 +238,14 @@ public enum FeatureProtocol {
 
   /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
   /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
-  /// follows.
+  /// follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
+  /// reply then has no features, or no columns.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
     public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -206,7 +256,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -221,14 +286,20 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features.
-      public var limit: Int
+      /// Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the
+      /// result is sent in parts (`meta.partialResultToken`).
+      public var limit: Int?
       /// The attributes to return; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
       /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
       public var returnM: Bool
+      /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+      /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
+      /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
+      /// of `outSpatialReference`.
+      public var maxAllowableOffset: Double?
       /// How features are returned.
       public var format: FeatureProtocol.FeatureFormat
       /// Of the geometries in the answer; that of the features when absent.
@@ -236,14 +307,19 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000, properties: [String]? = nil, returnGeometry: Bool = true, returnM: Bool = false,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil, properties: [String]? = nil,
+        returnGeometry: Bool = true, returnM: Bool = false, maxAllowableOffset: Double? = nil,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -255,6 +331,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.returnM = returnM
+        self.maxAllowableOffset = maxAllowableOffset
         self.format = format
         self.outSpatialReference = outSpatialReference
       }
@@ -267,6 +344,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -288,7 +373,7 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let properties = json["properties"]
         self.properties = try properties.isPresent
           ? properties.array { (e) throws(JSONError) in try e.string() }
@@ -297,12 +382,17 @@ public enum FeatureProtocol {
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
         let returnM = json["returnM"]
         self.returnM = try returnM.isPresent ? returnM.bool() : false
+        let maxAllowableOffset = json["maxAllowableOffset"]
+        self.maxAllowableOffset = try maxAllowableOffset.isPresent
+          ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
+          : nil
         let format = json["format"]
         self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
         let outSpatialReference = json["outSpatialReference"]
         self.outSpatialReference = try outSpatialReference.isPresent
           ? SessionProtocol.readSpatialReference(outSpatialReference)
           : nil
+        wantsParts = json.wantsParts
       }
     }
 
@@ -371,6 +461,60 @@ public enum FeatureProtocol {
         writer.endObject()
       }
     }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// That of the reply.
+      public var revision: Int
+      /// Of the geometries.
+      public var spatialReference: String
+      /// The next features; absent with columns.
+      public var features: JSONOpaque?
+      /// The next features in columns.
+      public var columns: OverlayProtocol.FeatureColumns?
+      /// With columns: the attributes in order, with their types.
+      public var fields: [SourceProtocol.Field]?
+      /// Those of these features whose geometry is null because a position of it has no coordinates in
+      /// `outSpatialReference`.
+      public var failed: [FeatureProtocol.FailedFeature]?
+
+      public init(
+        revision: Int, spatialReference: String, features: JSONOpaque? = nil,
+        columns: OverlayProtocol.FeatureColumns? = nil, fields: [SourceProtocol.Field]? = nil,
+        failed: [FeatureProtocol.FailedFeature]? = nil
+      ) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.features = features
+        self.columns = columns
+        self.fields = fields
+        self.failed = failed
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        if let features {
+          writer.key("features")
+          features.encode(to: &writer)
+        }
+        if let columns {
+          writer.key("columns")
+          columns.encode(to: &writer)
+        }
+        if let fields {
+          writer.key("fields")
+          writer.array(fields) { $0.encode(to: &$1) }
+        }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
   }
 
   /// Returns ids only.
@@ -378,6 +522,8 @@ public enum FeatureProtocol {
     public static let name: StaticString = "feature/queryIds"
 
     public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -388,7 +534,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -403,18 +564,23 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features.
-      public var limit: Int
+      /// Maximum number of features. At most 1000000, and 100000 when absent; any number, and all when absent, where
+      /// the result is sent in parts (`meta.partialResultToken`).
+      public var limit: Int?
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 100000
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -433,6 +599,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -454,9 +628,8 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent
-          ? limit.integer("integer in 0...1000000") { $0 >= 0 && $0 <= 1000000 }
-          : 100000
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        wantsParts = json.wantsParts
       }
     }
 
@@ -485,6 +658,27 @@ public enum FeatureProtocol {
         writer.endObject()
       }
     }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// That of the reply.
+      public var revision: Int
+      /// The next ids.
+      public var ids: [Int]
+
+      public init(revision: Int, ids: [Int]) {
+        self.revision = revision
+        self.ids = ids
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("ids")
+        writer.array(ids) { $1.value($0) }
+        writer.endObject()
+      }
+    }
   }
 
   /// Returns their number only.
@@ -502,7 +696,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -516,12 +725,16 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -537,6 +750,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -591,7 +812,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -607,12 +843,16 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -629,6 +869,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -716,7 +964,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -743,14 +1006,18 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
         groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
         offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -772,6 +1039,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -848,7 +1123,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -871,13 +1161,17 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String], orderBy: [FeatureProtocol.OrderBy]? = nil,
-        offset: Int = 0, limit: Int = 1000
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String],
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -897,6 +1191,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -967,7 +1269,22 @@ public enum FeatureProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -983,12 +1300,17 @@ public enum FeatureProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, mode: OverlayProtocol.SelectionMode = .new
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -1005,6 +1327,14 @@ public enum FeatureProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)

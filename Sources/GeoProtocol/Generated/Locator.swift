@@ -123,7 +123,22 @@ public enum LocatorProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -153,14 +168,18 @@ public enum LocatorProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String, weightField: String? = nil,
-        preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0, maxResults: Int = 10,
-        resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
+        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0,
+        maxResults: Int = 10, resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -184,6 +203,14 @@ public enum LocatorProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
@@ -276,7 +303,22 @@ public enum LocatorProtocol {
       /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
       /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
@@ -300,13 +342,17 @@ public enum LocatorProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
-        spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, isSelected: Bool? = nil,
-        timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String, weightField: String? = nil,
-        preferredSearchLocation: JSONOpaque? = nil, maxResults: Int = 5
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
+        weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, maxResults: Int = 5
       ) {
         self.layer = layer
         self.overlay = overlay
         self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
         self.spatialReference = spatialReference
         self.ids = ids
         self.whereClause = whereClause
@@ -327,6 +373,14 @@ public enum LocatorProtocol {
         self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
         let envelope = json["envelope"]
         self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "0eec290d9ebead3a"
+  public static let hash = "adb992af6a421f16"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "expression", "feature", "layer",
     "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -194,43 +194,43 @@ public enum WireProtocol {
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .contentModified]
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .contentModified]
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .contentModified]
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .contentModified]
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
-      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
       errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
-      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .contentModified]
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",

@@ -39,36 +39,39 @@ package enum ParamMembers {
     "environment/listKeys": params([]),
     "expression/convert": params(["expression"]),
     "feature/query": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit", "properties", "returnGeometry", "returnM", "format", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
+      "maxAllowableOffset", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("orderBy", .elements(.named { orderBy })),
-      "offset", "limit"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryCount": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent })
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent })
     ]),
     "feature/queryExtent": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "outSpatialReference"
     ]),
     "feature/queryStatistics": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), .init("statistics", .elements(.named { statistic })),
-      "groupBy", "having", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("statistics", .elements(.named { statistic })), "groupBy", "having",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
@@ -107,14 +110,15 @@ package enum ParamMembers {
     "location/close": params(["locationSource"]),
     "location/observe": params(["locationSource", "maxRate"]),
     "locator/geocode": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
-      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "searchText", "field", "weightField", "preferredSearchLocation", "minScore", "maxResults",
+      "resultAttributeNames", "outSpatialReference"
     ]),
     "locator/suggest": params([
-      "layer", "overlay", .init("envelope", .named { envelope }), "spatialReference", "ids", "whereClause",
-      "isSelected", .init("timeExtent", .named { timeExtent }), "searchText", "field", "weightField",
-      "preferredSearchLocation", "maxResults"
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "searchText", "field", "weightField", "preferredSearchLocation", "maxResults"
     ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),
@@ -233,7 +237,8 @@ package enum ParamMembers {
   package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
   package static let meta: ParamShape = .object([
-    "origin", "ifRevision", "step", "undo", "progressToken", .init("task", .named { taskOptions })
+    "origin", "ifRevision", "step", "undo", "progressToken", "partialResultToken",
+    .init("task", .named { taskOptions })
   ])
 
   package static let taskOptions: ParamShape = .object(["scope", "key", "id", "timeout", "once", "priority"])

@@ -103,18 +103,25 @@ public enum SessionProtocol {
     /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
     /// understood as well.
     public var progressToken: JSONOpaque?
+    /// Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with this
+    /// token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply follows the
+    /// last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`).
+    /// Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods understand it as well.
+    public var partialResultToken: JSONOpaque?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
       origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, undo: Bool = true,
-      progressToken: JSONOpaque? = nil, task: SessionProtocol.TaskOptions? = nil
+      progressToken: JSONOpaque? = nil, partialResultToken: JSONOpaque? = nil,
+      task: SessionProtocol.TaskOptions? = nil
     ) {
       self.origin = origin
       self.ifRevision = ifRevision
       self.step = step
       self.undo = undo
       self.progressToken = progressToken
+      self.partialResultToken = partialResultToken
       self.task = task
     }
 
@@ -134,6 +141,8 @@ public enum SessionProtocol {
       self.undo = try undo.isPresent ? undo.bool() : true
       let progressToken = json["progressToken"]
       self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
+      let partialResultToken = json["partialResultToken"]
+      self.partialResultToken = try partialResultToken.isPresent ? partialResultToken.opaque("ProgressToken") : nil
       let task = json["task"]
       self.task = try task.isPresent ? SessionProtocol.TaskOptions(from: task) : nil
     }
@@ -157,6 +166,10 @@ public enum SessionProtocol {
       if let progressToken {
         writer.key("progressToken")
         progressToken.encode(to: &writer)
+      }
+      if let partialResultToken {
+        writer.key("partialResultToken")
+        partialResultToken.encode(to: &writer)
       }
       if let task {
         writer.key("task")
@@ -1380,17 +1393,18 @@ public enum SessionProtocol {
     }
   }
 
-  /// A report on a request that gave a progress token.
+  /// A report on a request that gave a progress token, or a part of the result of one that gave a
+  /// `partialResultToken`.
   public enum Progress {
     public static let name: StaticString = "$/progress"
 
     public struct Params: JSONEncodable, Sendable {
       /// The client's token.
       public var token: JSONOpaque
-      /// The report.
-      public var value: SessionProtocol.ProgressValue
+      /// The report, or the part.
+      public var value: JSONOpaque
 
-      public init(token: JSONOpaque, value: SessionProtocol.ProgressValue) {
+      public init(token: JSONOpaque, value: JSONOpaque) {
         self.token = token
         self.value = value
       }

@@ -46,25 +46,27 @@ struct Area: Sendable {
       indexBoxes = boxes
       return
     }
-    guard let extent = store.extent else {
-      indexBoxes = []
-      return
-    }
+    indexBoxes = Self.indexBoxes(holding: boxes, of: self.reference, for: store, in: features, world.transformer)
+  }
+
+  /// Boxes in the features' reference that hold all of `boxes`; nil without a bound: the exact test then examines every feature.
+  static func indexBoxes(
+    holding boxes: [Envelope], of reference: SpatialReference, for store: FeatureStore, in features: SpatialReference,
+    _ transformer: any CoordinateTransformer
+  ) -> [Envelope]? {
+    guard let extent = store.extent else { return [] }
     var found: [Envelope] = []
     for box in boxes {
-      // Without a bound the exact test examines every feature.
-      guard let bounds = world.transformer.boxes(holding: box, of: self.reference, in: features, within: extent)
-      else {
-        indexBoxes = nil
-        return
+      guard let bounds = transformer.boxes(holding: box, of: reference, in: features, within: extent) else {
+        return nil
       }
       found += bounds
     }
-    indexBoxes = found
+    return found
   }
 
   /// Throws where no position can be transformed: the area would seem to be empty.
-  private static func checkOperation(
+  static func checkOperation(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
   ) throws {
     do throws(TransformError) { _ = try transformer.transform(Point(x: 0, y: 0), from: source, to: target) } catch {

@@ -14,6 +14,7 @@ struct FeatureQuery: Sendable {
   /// Nil for an overlay.
   let layer: LayerFeatures?
   private let area: Area?
+  private let spatial: SpatialFilter?
   private let ids: [Int]?
   private let condition: CompiledExpression?
   /// The candidates that an index of values has, if there is one.
@@ -51,6 +52,7 @@ struct FeatureQuery: Sendable {
       return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
     }
     area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
+    spatial = try SpatialFilter(params, for: store, in: reference, world)
     (ids, isSelected) = (params.ids, params.isSelected)
     lookedUp = try condition.flatMap { [store] in try store.candidates(for: $0, checking: nil) }
     // Times are stored as text, which each test parses.
@@ -65,9 +67,10 @@ struct FeatureQuery: Sendable {
   /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
   static let maxInlineEffort = 50_000
 
-  /// The costs of transforming, writing and ordering one feature. The unit is one plain test of a feature.
+  /// The costs of transforming, writing, generalising and ordering one feature. The unit is one plain test of a feature.
   static let transformCost = 200
   static let writeCost = 10
+  static let generalizeCost = 20
   static let orderCost = 10
 
   /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
@@ -93,19 +96,30 @@ struct FeatureQuery: Sendable {
     let candidates: Int
     if let ids {
       candidates = ids.count
-    } else if let lookedUp, area == nil {
+    } else if let lookedUp, area == nil, spatial == nil {
       candidates = lookedUp.count
-    } else if let boxes = indexBoxes, store.count > Self.maxInlineEffort / Self.transformCost {
+    } else if let boxes, store.count > Self.maxInlineEffort / Self.transformCost {
       candidates = store.countAtMost(in: boxes)
     } else {
       candidates = store.count
     }
-    let tests = candidates * testCost
+    var tests = candidates * testCost
+    if let spatial { tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) }
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
 
-  /// Boxes that hold all candidates: those of the area, else those of the condition.
-  private var indexBoxes: [Envelope]? { area == nil ? condition?.indexBoxes : area?.indexBoxes }
+  /// Boxes for the index; nil where any feature may match.
+  private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes ?? condition?.indexBoxes }
+
+  /// Whether the first feature is a point, and so probably all.
+  private var isOfPoints: Bool {
+    var isPoint = true
+    store.forEach {
+      isPoint = $0.point != nil
+      return false
+    }
+    return isPoint
+  }
 
   /// The greatest cost of a test at which a scan of the store's chunks is cancelled in time.
   private static let maxScanCost = 8
@@ -113,18 +127,19 @@ struct FeatureQuery: Sendable {
   // MARK: Results
 
   /// Whether the query matches every feature.
-  var isAll: Bool { ids == nil && area == nil && matchesAll }
+  var isAll: Bool { ids == nil && area == nil && spatial == nil && matchesAll }
 
   /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
   var quickCount: Int? {
     if isAll { return store.count }
-    guard ids == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference else { return nil }
+    guard ids == nil, spatial == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference
+    else { return nil }
     return store.count(in: boxes)
   }
 
   /// The matching features: as conditions where a scan of the store's columns finds them, which then needs no list of rows.
   func selection(_ share: WorkShare) throws -> FeatureSelection {
-    guard ids == nil, area == nil else { return .rows(try found(share)) }
+    guard ids == nil, area == nil, spatial == nil else { return .rows(try found(share)) }
     let shares = share.split(by: store.count, store.count * testCost)
     if let lookedUp { return .rows(try matching(lookedUp, shares[1])) }
     // On a worker the first question for equality builds an index.
@@ -163,11 +178,12 @@ struct FeatureQuery: Sendable {
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
     let shares = share.split(
-      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost)
+      by: 1, tested == nil ? 0 : isMoved ? Self.transformCost : 1, matchesAll ? 0 : testCost,
+      spatial?.cost.ofOther ?? 0)
     var rows: [UInt32]
     if let ids {
       rows = try store.rows(of: ids, checking: shares[0].checkpoint)
-    } else if let boxes = indexBoxes {
+    } else if let boxes {
       rows = try store.rows(in: boxes, checking: shares[0].checkpoint)
     } else {
       rows = try store.rowsAscending(checking: shares[0].checkpoint)
@@ -182,12 +198,17 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    return try matching(rows, shares[2])
+    rows = try matching(rows, shares[2])
+    guard let spatial else { return rows }
+    try checkWeight(of: rows, transforms: true, share)
+    return try spatial.filter(rows, of: store, shares[3])
   }
 
   /// All conditions, where features have to be tested by columns alone.
   private var conditions: [CompiledExpression]? {
-    guard ids == nil, area == nil, isSelected == nil, time == nil, testCost <= Self.maxScanCost else { return nil }
+    guard ids == nil, area == nil, spatial == nil, isSelected == nil, time == nil, testCost <= Self.maxScanCost else {
+      return nil
+    }
     let own = condition.map { [$0] } ?? []
     return layer.map { layer in layer.conditions.map { $0 + own } } ?? own
   }

@@ -18,10 +18,10 @@ extension FeatureService {
   /// - Returns: the number of rows that were read for them.
   static func setColumns(
     of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?,
-    _ features: FeatureQuery, _ selection: FeatureWriter.Selection, _ share: WorkShare
+    _ output: FeatureOutput, _ share: WorkShare
   ) throws -> Int {
-    let schema = features.store.schema
-    var writer = FeatureColumnsWriter(schema, selection)
+    let store = output.features.store
+    var writer = FeatureColumnsWriter(store.schema, output.selection)
     var count = page.count
     var checked = 0
     for (index, row) in page.enumerated() {
@@ -30,7 +30,7 @@ extension FeatureService {
         try share.checkpoint(index, of: page.count)
         checked = writer.byteCount
       }
-      guard let feature = features.store[row] else { continue }
+      guard let feature = store[row] else { continue }
       writer.append(feature, geometries?[index] ?? .own)
       guard writer.byteCount > partBytes else { continue }
       if let limit = share.worker?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
@@ -38,8 +38,7 @@ extension FeatureService {
       result.exceededLimit = result.exceededLimit || count < page.count
       break
     }
-    let fields = schema.fields.map(Wire.field)
-    result.fields = selection.columns.map { $0.map { fields[$0] } } ?? fields
+    result.fields = output.fields
     result.columns = writer.columns()
     return count
   }

@@ -13,46 +13,40 @@ package enum FeatureService: FeatureHandlers {
     _ params: FeatureProtocol.Query.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Query.Result> {
     let features = try FeatureQuery(params, in: world)
+    let output = try FeatureOutput(params, features, in: world)
     let terms = try features.terms(params.orderBy ?? [])
-    let schema = features.store.schema
-    var selection = FeatureWriter.Selection()
-    selection.geometry = params.returnGeometry
-    selection.measures = params.returnM
-    selection.nulls = features.layer != nil
-    if let names = params.properties {
-      selection.columns = try names.enumerated().map { index, name in
-        guard let column = schema.column(named: name) else {
-          throw ModelError.unknownField(
-            name, available: features.store.fields.map(\.name.string), path: "/properties/\(index)")
-        }
-        return column
-      }
-    }
-    let finalSelection = selection
-    let format = params.format
-    let reference = try world.canonical(params.outSpatialReference) ?? features.reference
-    let (revision, transformer) = (world.revision, world.transformer)
-    let isMoved = reference != features.reference && params.returnGeometry
-    let costOfEach = isMoved ? FeatureQuery.transformCost : FeatureQuery.writeCost
+    let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 100_000, else: 1000)
+    let (format, offset, revision) = (params.format, params.offset, world.revision)
     let searchEffort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
-    let maxCount = min(params.limit, features.effort)
-    return try plan(effort: searchEffort + maxCount * costOfEach) { share in
-      let shares = share.split(
-        by: searchEffort, isMoved ? maxCount * FeatureQuery.transformCost : 0, maxCount * FeatureQuery.writeCost)
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
-      try features.checkWeight(of: rows.page, transforms: isMoved, share)
-      let moved = isMoved ? try transformed(rows.page, features, to: reference, transformer, shares[1]) : nil
-      var result = FeatureProtocol.Query.Result(
-        revision: revision, spatialReference: reference.definition, exceededLimit: rows.exceeded)
+    let maxCount = min(limit, features.effort)
+    let changeEffort = maxCount * output.changeCost
+    @Sendable func result(_ exceeded: Bool) -> FeatureProtocol.Query.Result {
+      .init(revision: revision, spatialReference: output.reference.definition, exceededLimit: exceeded)
+    }
+    if params.wantsParts {
+      let parts = FeatureParts(output: output, format: format, revision: revision)
+      return TaskPlan(parts: { worker in
+        let shares = WorkShare(worker).split(by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost)
+        let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
+        return try parts.next(rows.page, of: rows.page.count, shares[1]) { _ in
+          var result = result(rows.exceeded)
+          if format == .columns { result.fields = output.fields } else { result.setFeatures(.written { $0.raw("[]") }) }
+          return result
+        }
+      })
+    }
+    return try plan(effort: searchEffort + maxCount * max(output.changeCost, FeatureQuery.writeCost)) { share in
+      let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost)
+      let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
+      try features.checkWeight(of: rows.page, transforms: output.changesGeometries, share)
+      let changed = try output.shapes(of: rows.page, shares[1])
+      var result = result(rows.exceeded)
       var count = rows.page.count
       switch format {
-      case .geojson:
-        result.type = .featureCollection
-        result.features = try written(rows.page, moved?.geometries, features, finalSelection, shares[2])
-      case .columns:
-        count = try setColumns(of: &result, rows.page, moved?.geometries, features, finalSelection, shares[2])
+      case .geojson: result.setFeatures(try output.written(rows.page, changed?.geometries, shares[2]))
+      case .columns: count = try setColumns(of: &result, rows.page, changed?.geometries, output, shares[2])
       }
-      let failed = moved?.failed.filter { $0.index < count }.map(\.feature) ?? []
+      let failed = changed?.failed.filter { $0.index < count }.map(\.feature) ?? []
       if !failed.isEmpty { result.failed = failed }
       return result
     }
@@ -61,15 +55,46 @@ package enum FeatureService: FeatureHandlers {
   package static func queryIds(_ params: QueryIds.Params, in world: inout World) throws -> Plan<QueryIds.Result> {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy ?? [])
+    let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 1_000_000, else: 100_000)
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
-    return try plan(effort: effort) { share in
+    @Sendable func found(_ share: WorkShare) throws -> QueryIds.Result {
       let shares = share.split(by: effort, features.effort)
-      let rows = try features.page(terms, offset: params.offset, limit: params.limit, shares[0])
+      let rows = try features.page(terms, offset: params.offset, limit: limit, shares[0])
       return .init(
         revision: revision, exceededLimit: rows.exceeded,
         ids: try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint))
     }
+    guard params.wantsParts else { return try plan(effort: effort, found) }
+    return TaskPlan(parts: { worker in
+      var result = try found(WorkShare(worker))
+      let ids = result.ids
+      result.ids = []
+      return Self.part(ids[...], of: result)
+    })
+  }
+
+  /// So many ids, of at most 14 digits, are less than 1 MiB of text.
+  private static let idsInPart = 65_536
+
+  /// The step that sends the next of the ids.
+  private static func part(_ ids: ArraySlice<Int>, of result: QueryIds.Result) -> Plan<QueryIds.Result>.Step {
+    guard !ids.isEmpty else { return .last { _ in result } }
+    let part = QueryIds.Part(revision: result.revision, ids: Array(ids.prefix(idsInPart)))
+    return .part(part.text) { _ in Self.part(ids.dropFirst(idsInPart), of: result) }
+  }
+
+  /// The greatest number of features.
+  ///
+  /// - Throws: beyond `most`, unless the result is sent in parts.
+  private static func limit(_ given: Int?, isStreamed: Bool, upTo most: Int, else standard: Int) throws -> Int {
+    if isStreamed { return given ?? .max }
+    guard given ?? 0 <= most else {
+      throw RPCError(
+        .invalidParams, "So many features are sent in parts only.", path: "/params/limit",
+        expected: "integer in 0...\(most), or meta.partialResultToken")
+    }
+    return given ?? standard
   }
 
   package static func queryCount(_ params: QueryCount.Params, in world: inout World) throws -> Plan<QueryCount.Result> {
@@ -110,58 +135,11 @@ package enum FeatureService: FeatureHandlers {
       return { _ in result }
     }
   }
+}
 
-  /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
-  /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
-  private static func written(
-    _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?, _ features: FeatureQuery,
-    _ selection: FeatureWriter.Selection, _ share: WorkShare
-  ) throws -> JSONOpaque {
-    let (store, schema) = (features.store, features.store.schema)
-    guard let worker = share.worker else {
-      return .written { writer in
-        writer.beginArray()
-        for (index, row) in page.enumerated() {
-          guard let feature = store[row] else { continue }
-          FeatureWriter.writeFeature(feature, schema, selection, geometries?[index] ?? .own, to: &writer) {}
-        }
-        writer.endArray()
-      }
-    }
-    var writer = JSONWriter(capacity: 1 << 16)
-    writer.beginArray()
-    for (index, row) in page.enumerated() {
-      try share.checkpoint(index, of: page.count)
-      guard let feature = store[row] else { continue }
-      try FeatureWriter.writeFeature(
-        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: worker.checkCancelled)
-      // Ends as soon as the result is too large, instead of building all of it.
-      guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
-    }
-    writer.endArray()
-    let bytes = [UInt8](writer.bytes)
-    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
-  }
-
-  /// The geometries of a page in another spatial reference, none for features that have no coordinates there. Computed before
-  /// anything is written, so that `failed` and errors are known.
-  private static func transformed(
-    _ rows: ArraySlice<UInt32>, _ features: FeatureQuery, to target: SpatialReference,
-    _ transformer: any CoordinateTransformer, _ share: WorkShare
-  ) throws -> (geometries: [FeatureWriter.Shape], failed: [(index: Int, feature: FeatureProtocol.FailedFeature)]) {
-    var failed: [(index: Int, feature: FeatureProtocol.FailedFeature)] = []
-    let geometries = try rows.enumerated().map { (index, row) throws -> FeatureWriter.Shape in
-      guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
-      do {
-        let moved = try transformer.transform(geometry, from: features.reference, to: target) {
-          try share.checkpoint(index, of: rows.count)
-        }
-        return .given(moved)
-      } catch let error as TransformError {
-        failed.append((index, try FeatureProtocol.FailedFeature(feature.id, error)))
-        return .given(nil)
-      }
-    }
-    return (geometries, failed)
+extension FeatureProtocol.Query.Result {
+  fileprivate mutating func setFeatures(_ features: JSONOpaque) {
+    type = .featureCollection
+    self.features = features
   }
 }

@@ -73,5 +73,6 @@ package struct FinishedTasks {
 }
 
 extension TaskRequest {
-  fileprivate var runsOnce: Bool { meta.task?.once == true }
+  /// A result in parts is not all in the reply.
+  fileprivate var runsOnce: Bool { meta.task?.once == true && !wantsParts }
 }

@@ -28,6 +28,8 @@ package final class RunningTask {
   package var timer: LoopTimer?
   /// Hands the work to a worker thread.
   package var begin: (() -> Void)?
+  /// Sends a part of the result that is ready, and makes the next one.
+  package var sendPart: (() -> Void)?
   /// What has to end before it begins, by number.
   package var awaited: [Int: RunningTask] = [:]
   package var awaitedCount = 0
@@ -94,8 +96,13 @@ package struct TaskRequest {
 
   /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
   package func isSame(as other: TaskRequest) -> Bool {
-    revision == other.revision && method == other.method && hasParams(other.params)
+    // Who joins would lack the parts that have been sent.
+    guard !wantsParts, !other.wantsParts else { return false }
+    return revision == other.revision && method == other.method && hasParams(other.params)
   }
+
+  /// Whether the client asks for the result in parts.
+  package var wantsParts: Bool { params.wantsParts }
 
   /// Whether others ask for the same, whatever has changed between them.
   package func hasParams(_ others: JSONValue) -> Bool { Self.covers(params, others) && Self.covers(others, params) }
@@ -103,7 +110,9 @@ package struct TaskRequest {
   private static func covers(_ params: JSONValue, _ others: JSONValue) -> Bool {
     var same = true
     others.forEachMember { name, value in
-      guard same, value.isPresent, !name.elementsEqual("meta".utf8), !name.elementsEqual("workDoneToken".utf8) else {
+      guard same, value.isPresent, !name.elementsEqual("meta".utf8), !name.elementsEqual("workDoneToken".utf8),
+        !name.elementsEqual("partialResultToken".utf8)
+      else {
         return
       }
       same = value.isEqual(to: params.member(String(decoding: name, as: UTF8.self)))

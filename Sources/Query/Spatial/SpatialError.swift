@@ -25,7 +25,7 @@ extension SpatialError {
   }
 
   /// The same about a feature.
-  func of(_ feature: Int) -> SpatialError {
+  public func of(_ feature: Int) -> SpatialError {
     switch self {
     case .mixedCollection: .mixedCollection(feature: feature)
     case .refused(_, let reason): .refused(feature: feature, reason: reason)

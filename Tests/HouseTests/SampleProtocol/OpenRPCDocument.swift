@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"95725ed22a47d471"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f1f930664c06713d"},\#
 "methods":[{"name":"shutdown","summary":"Ends it.","description":"Ends it.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{"type":"object","properties":{}}},\#
 "examples":[{"name":"example","params":[{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"sample/make","summary":"Makes a thing.","description":"Makes a thing. It is then there.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"thing","description":"What to make.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}},\#
@@ -22,6 +22,8 @@ public enum OpenRPCDocument {
 {"name":"sample/work","summary":"Works.","description":"Works.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"only","description":"Only these.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Serial"}}},\#
 {"name":"most","description":"At most so many.","required":false,"schema":{"type":"integer","minimum":1,"default":10}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleWorkResult","schema":{"type":"object","properties":{}}},\#
+"x-part":{"name":"SampleWorkPart","schema":{"type":"object","required":["things"],"properties":{"things":{"type":"array","items":{"$ref":"#/components/schemas/Thing"},\#
+"description":"The next."}}}},\#
 "errors":[{"code":-31002,"message":"Later, please.","data":{"kind":"busy"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"sample/echo","summary":"Gives back.","description":"Gives back.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SampleEchoResult","schema":{}},\#
 "examples":[{"name":"example","params":[{"name":"a","value":1}],"result":{"name":"result","value":{"a":1}}}],"x-shape":"session","x-since":"0.1.0","x-experimental":true}],"components":{"schemas":{"Meta":{"title":"Meta","description":"Control fields.","type":"object","properties":{"origin":{"type":"string","maxLength":8,"description":"Who asks."}},\#

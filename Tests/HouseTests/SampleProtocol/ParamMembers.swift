@@ -9,7 +9,7 @@ package enum ParamMembers {
     "sample/make": params([.init("thing", .named { thing }), "copies"]),
     "sample/find": params(["id"]),
     "sample/run": params([]),
-    "sample/work": params(["only", "most"]),
+    "sample/work": params(["only", "most", "partialResultToken"]),
   ]
 
   /// With the members that any params may have; `workDoneToken` is of LSP's libraries.

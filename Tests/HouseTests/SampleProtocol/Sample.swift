@@ -368,6 +368,8 @@ public enum SampleProtocol {
     public static let name: StaticString = "sample/work"
 
     public struct Params: JSONDecodable, Sendable, SampleProtocol.Choice {
+      /// Whether the result is sent in parts: the client has given a `partialResultToken`.
+      public var wantsParts = false
       /// Only these.
       public var only: [Int]?
       /// At most so many.
@@ -384,6 +386,7 @@ public enum SampleProtocol {
         self.only = try only.isPresent ? only.array(SampleProtocol.readSerial) : nil
         let most = json["most"]
         self.most = try most.isPresent ? most.integer("integer of at least 1") { $0 >= 1 } : 10
+        wantsParts = json.wantsParts
       }
     }
 
@@ -392,6 +395,22 @@ public enum SampleProtocol {
 
       public func encode(to writer: inout JSONWriter) {
         writer.beginObject()
+        writer.endObject()
+      }
+    }
+
+    public struct Part: JSONEncodable, Sendable {
+      /// The next.
+      public var things: [SampleProtocol.Thing]
+
+      public init(things: [SampleProtocol.Thing]) {
+        self.things = things
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("things")
+        writer.array(things) { $0.encode(to: &$1) }
         writer.endObject()
       }
     }

@@ -1338,6 +1338,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1349,13 +1352,15 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        max_allowable_offset: float | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
         """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
         them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows.
+        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
+        in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1366,7 +1371,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1375,11 +1393,17 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...100000; default 1000)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
             return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
                 in columns WKB with M. (default False)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1405,6 +1429,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1425,6 +1451,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1436,6 +1465,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "maxAllowableOffset": max_allowable_offset,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -1450,6 +1480,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1471,7 +1504,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1480,7 +1526,8 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...1000000; default 100000)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
+                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1496,6 +1543,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1516,6 +1565,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1536,6 +1588,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1554,7 +1609,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1574,6 +1642,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1594,6 +1664,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1611,6 +1684,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1630,7 +1706,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1658,6 +1747,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1678,6 +1769,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1697,6 +1791,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1727,7 +1824,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1758,6 +1868,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1787,6 +1899,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1810,6 +1925,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1833,7 +1951,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1860,6 +1991,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1883,6 +2016,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1903,6 +2039,9 @@ class FeatureMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1924,7 +2063,20 @@ class FeatureMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1947,6 +2099,8 @@ class FeatureMethods(AsyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1967,6 +2121,9 @@ class FeatureMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3180,6 +3337,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3208,7 +3368,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3263,6 +3436,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3288,6 +3464,9 @@ class LocatorMethods(AsyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3312,7 +3491,20 @@ class LocatorMethods(AsyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3362,6 +3554,9 @@ class LocatorMethods(AsyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,

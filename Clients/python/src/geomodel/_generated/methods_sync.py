@@ -1312,6 +1312,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1323,13 +1326,15 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         return_m: bool | None = None,
+        max_allowable_offset: float | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
         """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
         them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows.
+        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
+        in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
@@ -1340,7 +1345,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1349,11 +1367,17 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...100000; default 1000)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
             return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
                 in columns WKB with M. (default False)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1379,6 +1403,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1399,6 +1425,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1410,6 +1439,7 @@ class FeatureMethods(SyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "returnM": return_m,
+                    "maxAllowableOffset": max_allowable_offset,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -1424,6 +1454,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1445,7 +1478,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1454,7 +1500,8 @@ class FeatureMethods(SyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. (in 0...1000000; default 100000)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
+                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1470,6 +1517,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1490,6 +1539,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1510,6 +1562,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1528,7 +1583,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1548,6 +1616,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1568,6 +1638,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1585,6 +1658,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1604,7 +1680,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1632,6 +1721,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1652,6 +1743,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1671,6 +1765,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1701,7 +1798,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1732,6 +1842,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1757,6 +1869,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1780,6 +1895,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1803,7 +1921,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1830,6 +1961,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1853,6 +1986,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -1873,6 +2009,9 @@ class FeatureMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -1894,7 +2033,20 @@ class FeatureMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -1917,6 +2069,8 @@ class FeatureMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -1937,6 +2091,9 @@ class FeatureMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3145,6 +3302,9 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3173,7 +3333,20 @@ class LocatorMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3228,6 +3401,9 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,
@@ -3253,6 +3429,9 @@ class LocatorMethods(SyncCaller):
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: Sequence[t.FeatureId] | None = None,
         where_clause: t.Expression | None = None,
@@ -3277,7 +3456,20 @@ class LocatorMethods(SyncCaller):
                 found on either writing of a longitude (-179 and 181). In a reference other than the features'
                 whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
                 clamped, those of the box and those of features.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
             ids: Only these features. (at most 1000000 elements)
             where_clause: Only those for which this is true, neither false nor unknown.
             is_selected: Only those that are selected, or only those that are not.
@@ -3327,6 +3519,9 @@ class LocatorMethods(SyncCaller):
                     "layer": layer,
                     "overlay": overlay,
                     "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
                     "spatialReference": spatial_reference,
                     "ids": ids,
                     "whereClause": where_clause,

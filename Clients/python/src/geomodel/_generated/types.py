@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "0eec290d9ebead3a"
+PROTOCOL_HASH = "adb992af6a421f16"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -109,6 +109,13 @@ class Meta(TypedDict):
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
     understood as well.
+    """
+    partialResultToken: NotRequired[ProgressToken]
+    """Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with
+    this token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply
+    follows the last one, without what was in them. Such a request joins no other, and its result is not
+    remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods
+    understand it as well.
     """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
@@ -225,6 +232,9 @@ class ProgressValue(TypedDict):
     percentage: NotRequired[float]
     """The part that is done. (percent; in 0...100)"""
 
+
+ProgressReport = dict[str, Any]
+"""Under a progress token a `ProgressValue`; under a `partialResultToken` what the method's part says."""
 
 ProgressKind = Literal["begin", "report", "end"]
 """The kind of a report.
@@ -524,13 +534,14 @@ class SetTraceParams(TypedDict):
 class ProgressParams(TypedDict):
     """The params of `$/progress`.
 
-    A report on a request that gave a progress token.
+    A report on a request that gave a progress token, or a part of the result of one that gave a
+    `partialResultToken`.
     """
 
     token: ProgressToken
     """The client's token."""
-    value: ProgressValue
-    """The report."""
+    value: ProgressReport
+    """The report, or the part."""
 
 
 class LogTraceParams(TypedDict):
@@ -1333,6 +1344,33 @@ FeatureFormat = Literal["geojson", "columns"]
 where there are many.
 """
 
+SpatialRelationship = Literal[
+    "intersects", "contains", "crosses", "within", "overlaps", "touches", "disjoint", "equals",
+    "envelopeIntersects", "relate",
+]
+"""A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but
+`disjoint`, and equals another empty one.
+
+`intersects`: They share a position.
+`contains`: No position of the second is outside of the first, and their interiors share one: what lies on the
+boundary alone is not contained.
+`crosses`: Their interiors share some positions, not all, and fewer dimensions than the larger of them has.
+`within`: The second contains the first.
+`overlaps`: Both have the same dimension, as has what they share, and each has positions that the other lacks.
+`touches`: They share positions of their boundaries only.
+`disjoint`: They share no position.
+`equals`: They have the same positions, in whatever order.
+`envelopeIntersects`: Their envelopes share a position.
+`relate`: Their intersection matrix matches a pattern.
+"""
+
+RelationPattern = str
+"""A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of
+interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).
+
+A string of 9 characters.
+"""
+
 StatisticType = Literal[
     "count", "sum", "mean", "standardDeviation", "variance", "min", "max",
 ]
@@ -1410,6 +1448,25 @@ class FeatureQueryResult(TypedDict):
     """
 
 
+class FeatureQueryPart(TypedDict):
+    """A part of the result of `feature/query`."""
+
+    revision: int
+    """That of the reply. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the geometries."""
+    features: NotRequired[FeatureList]
+    """The next features; absent with columns."""
+    columns: NotRequired[FeatureColumns]
+    """The next features in columns."""
+    fields: NotRequired[list[Field]]
+    """With columns: the attributes in order, with their types."""
+    failed: NotRequired[list[FailedFeature]]
+    """Those of these features whose geometry is null because a position of it has no coordinates in
+    `outSpatialReference`.
+    """
+
+
 class FeatureQueryIdsResult(TypedDict):
     """What `feature/queryIds` answers."""
 
@@ -1419,6 +1476,15 @@ class FeatureQueryIdsResult(TypedDict):
     """Whether there are more."""
     ids: list[FeatureId]
     """By `orderBy`, else in drawing order."""
+
+
+class FeatureQueryIdsPart(TypedDict):
+    """A part of the result of `feature/queryIds`."""
+
+    revision: int
+    """That of the reply. (at least 0)"""
+    ids: list[FeatureId]
+    """The next ids."""
 
 
 class FeatureQueryCountResult(TypedDict):

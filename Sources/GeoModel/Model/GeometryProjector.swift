@@ -1,0 +1,133 @@
+// Whole geometries in another reference, in one piece across the edge of the world, for questions about where they lie.
+
+import Geometry
+
+/// Transforms the positions of geometries to a reference in which they are compared with others.
+///
+/// Latitudes are clamped where poles are at infinity, as in ``ProjectedExtent``. In a reference that wraps around the world a line or ring
+/// that crosses the edge goes on beyond it, so x may exceed the world by a turn or more; a ring around a pole is closed along it.
+public struct GeometryProjector: Sendable {
+  private let source: SpatialReference
+  private let target: SpatialReference
+  private let transformer: any CoordinateTransformer
+  private let limit: PolarLimit?
+  private let sourceWrap: WorldWrap?
+  /// Of the target.
+  private let wrap: WorldWrap?
+  /// y of the poles in the target, or of its edges.
+  private let poles: ClosedRange<Double>
+  private let isFromDegrees: Bool
+
+  public init(
+    from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
+  ) throws(TransformError) {
+    (self.source, self.target, self.transformer) = (source, target, transformer)
+    let (from, to) = (try transformer.describe(source), try transformer.describe(target))
+    limit = PolarLimit(to, transformer)
+    sourceWrap = WorldWrap(from, transformer)
+    wrap = WorldWrap(to, transformer)
+    isFromDegrees = from.kind == .geographic
+    poles = limit?.y ?? Self.poles(of: to, transformer)
+  }
+
+  /// Unbounded where the poles have no coordinates.
+  private static func poles(
+    of target: SpatialReferenceInfo, _ transformer: any CoordinateTransformer
+  ) -> ClosedRange<Double> {
+    func y(_ latitude: Double) -> Double? {
+      try? transformer.transform(Point(x: 0, y: latitude), from: .wgs84, to: target.reference).y
+    }
+    if target.kind == .geographic { return -90...90 }
+    guard let south = y(-90), let north = y(90), south < north else { return -1e9...1e9 }
+    return south...north
+  }
+
+  /// - Parameter check: called at least every few thousand positions.
+  /// - Throws: `TransformError` if a position has no coordinates in the target.
+  public func project(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
+    let clamped = isFromDegrees ? limit?.clamped(degrees: geometry) ?? geometry : geometry
+    let moved = try transformer.transform(clamped, from: source, to: target, checking: check)
+    let inside = limit?.clamped(moved) ?? moved
+    guard let wrap else { return inside }
+    guard let sourceWrap else { return inside.unwrapped(wrap, poles) }
+    // Both are cylindrical, so x is linear in x.
+    return wrap.shifted(inside, near: geometry, sourceWrap)
+  }
+}
+
+extension WorldWrap {
+  /// Shifts each x by whole turns to be nearest to that of the same position in another cylindrical reference.
+  fileprivate func shifted(_ geometry: Geometry, near original: Geometry, _ other: WorldWrap) -> Geometry {
+    var expected: [Double] = []
+    original.forEachPositions { expected += $0.points.map { xMin + ($0.x - other.xMin) / other.width * width } }
+    var index = 0
+    return geometry.mapPositions { run in
+      run.mapX { x in
+        defer { index += 1 }
+        return x + shift(x, nearest: expected[index])
+      }
+    }
+  }
+}
+
+extension Geometry {
+  /// Makes lines and rings continuous: each position is in the turn that is nearest to the one before.
+  fileprivate func unwrapped(_ wrap: WorldWrap, _ poles: ClosedRange<Double>) -> Geometry {
+    switch self {
+    case .point, .multiPoint: self
+    case .lineString(let line): .lineString(line.unwrapped(wrap))
+    case .multiLineString(let lines): .multiLineString(lines.map { $0.unwrapped(wrap) })
+    case .polygon(let rings): .polygon(Self.unwrapped(rings, wrap, poles))
+    case .multiPolygon(let polygons): .multiPolygon(polygons.map { Self.unwrapped($0, wrap, poles) })
+    case .collection(let parts): .collection(parts.map { $0.unwrapped(wrap, poles) })
+    }
+  }
+
+  /// Holes are moved into the turn of the shell.
+  private static func unwrapped(
+    _ rings: [Positions], _ wrap: WorldWrap, _ poles: ClosedRange<Double>
+  ) -> [Positions] {
+    guard let shell = rings.first?.unwrapped(wrap).closed(along: poles, wrap), let box = shell.box else { return rings }
+    let middle = (box.xMin + box.xMax) / 2
+    return [shell]
+      + rings.dropFirst().map { ring in
+        let hole = ring.unwrapped(wrap).closed(along: poles, wrap)
+        guard let box = hole.box else { return hole }
+        let shift = wrap.shift((box.xMin + box.xMax) / 2, nearest: middle)
+        return shift == 0 ? hole : hole.mapX { $0 + shift }
+      }
+  }
+}
+
+extension Positions {
+  fileprivate var box: Envelope? { Geometry.multiPoint(self).envelope }
+
+  fileprivate func mapX(_ body: (Double) -> Double) -> Positions {
+    var moved = self
+    let stride = stride
+    moved.withMutableValues { values in
+      for index in Swift.stride(from: 0, to: values.count, by: stride) { values[index] = body(values[index]) }
+    }
+    return moved
+  }
+
+  fileprivate func unwrapped(_ wrap: WorldWrap) -> Positions {
+    var last: Double?
+    return mapX { x in
+      let near = last.map { x + wrap.shift(x, nearest: $0) } ?? x
+      last = near
+      return near
+    }
+  }
+
+  /// A ring that ends a turn away from its start goes around a pole: the nearer one, along which it is closed.
+  fileprivate func closed(along poles: ClosedRange<Double>, _ wrap: WorldWrap) -> Positions {
+    guard count >= 4, abs(self[count - 1].x - self[0].x) > wrap.width / 2, let box else { return self }
+    let middle = (poles.lowerBound + poles.upperBound) / 2
+    let pole = (box.yMin + box.yMax) / 2 < middle ? poles.lowerBound : poles.upperBound
+    let (first, last) = (self[0], self[count - 1])
+    return Positions(
+      points.map { Point(x: $0.x, y: $0.y) }
+        + [Point(x: last.x, y: pole), Point(x: first.x, y: pole), Point(x: first.x, y: first.y)])
+  }
+}

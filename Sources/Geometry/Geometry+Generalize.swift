@@ -1,0 +1,110 @@
+// Generalisation: lines and rings with fewer positions, none farther from the original than an offset.
+
+extension Geometry {
+  /// The geometry without the positions of lines and rings that may be left out by the algorithm of Douglas and Peucker ("Algorithms for
+  /// the reduction of the number of points required to represent a digitized line or its caricature", Cartographica 10, 1973), in x and y.
+  ///
+  /// First and last positions stay. A ring keeps at least four positions. Points stay as they are.
+  ///
+  /// - Parameters:
+  ///   - offset: greatest distance of a position that is left out from the new line, in units of the coordinates.
+  ///   - check: called at least every few thousand distances; throws to cancel.
+  /// - Complexity: O(n log n) in positions as a rule, O(n²) for lines made for it.
+  public func generalized(_ offset: Double, checking check: () throws -> Void) rethrows -> Geometry {
+    switch self {
+    case .point, .multiPoint: self
+    case .lineString(let line): .lineString(try line.generalized(offset, isRing: false, check))
+    case .multiLineString(let lines):
+      .multiLineString(try lines.map { try $0.generalized(offset, isRing: false, check) })
+    case .polygon(let rings): .polygon(try rings.map { try $0.generalized(offset, isRing: true, check) })
+    case .multiPolygon(let polygons):
+      .multiPolygon(try polygons.map { rings in try rings.map { try $0.generalized(offset, isRing: true, check) } })
+    case .collection(let parts): .collection(try parts.map { try $0.generalized(offset, checking: check) })
+    }
+  }
+}
+
+extension Positions {
+  fileprivate func generalized(_ offset: Double, isRing: Bool, _ check: () throws -> Void) rethrows -> Positions {
+    let last = count - 1
+    guard last >= (isRing ? 4 : 2) else { return self }
+    var line = LineReduction(self, offset: offset)
+    try line.reduce(0, last, check)
+    if isRing, line.keptCount < 4 {
+      // The farthest position from the start, then the one that makes the widest triangle of both.
+      let far = max(line.farthest(0, last).index, 1)
+      line.keep(far)
+      let (left, right) = (line.farthest(0, far), line.farthest(far, last))
+      line.keep(left.distance >= right.distance && far > 1 ? left.index : right.index)
+    }
+    return line.keptCount == count ? self : line.kept
+  }
+}
+
+/// The positions of a line that stay.
+private struct LineReduction {
+  private let positions: Positions
+  private let offset: Double
+  private var stays: [Bool]
+  private(set) var keptCount = 2
+
+  init(_ positions: Positions, offset: Double) {
+    (self.positions, self.offset) = (positions, offset)
+    stays = Array(repeating: false, count: positions.count)
+    stays[0] = true
+    stays[positions.count - 1] = true
+  }
+
+  mutating func keep(_ index: Int) {
+    guard !stays[index] else { return }
+    stays[index] = true
+    keptCount += 1
+  }
+
+  /// Keeps what is needed between two positions that stay.
+  mutating func reduce(_ first: Int, _ last: Int, _ check: () throws -> Void) rethrows {
+    var waiting = [(first, last)]
+    var work = 0
+    while let (first, last) = waiting.popLast() {
+      guard last - first > 1 else { continue }
+      work += last - first
+      if work > 4096 {
+        work = 0
+        try check()
+      }
+      let (index, distance) = farthest(first, last)
+      guard distance > offset else { continue }
+      keep(index)
+      waiting += [(first, index), (index, last)]
+    }
+  }
+
+  /// The position between two others that is farthest from the segment between these; the first one without any between.
+  func farthest(_ first: Int, _ last: Int) -> (index: Int, distance: Double) {
+    let stride = positions.stride
+    return positions.values.withUnsafeBufferPointer { values in
+      let start = SIMD2(values[first * stride], values[first * stride + 1])
+      let direction = SIMD2(values[last * stride], values[last * stride + 1]) - start
+      let length = (direction * direction).sum()
+      var found = (index: first, square: -1.0)
+      for index in first + 1..<max(last, first + 1) {
+        let from = SIMD2(values[index * stride], values[index * stride + 1]) - start
+        let along = length > 0 ? min(max((from * direction).sum() / length, 0), 1) : 0
+        let across = from - along * direction
+        let square = (across * across).sum()
+        if square > found.square { found = (index, square) }
+      }
+      return (found.index, max(found.square, 0).squareRoot())
+    }
+  }
+
+  var kept: Positions {
+    let stride = positions.stride
+    var values: [Double] = []
+    values.reserveCapacity(keptCount * stride)
+    for index in stays.indices where stays[index] {
+      values += positions.values[index * stride..<(index + 1) * stride]
+    }
+    return Positions(values: values, hasZ: positions.hasZ, hasM: positions.hasM)
+  }
+}

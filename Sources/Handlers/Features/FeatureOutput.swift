@@ -1,0 +1,124 @@
+// What a query returns of the features on a page: attributes, geometries in a spatial reference, generalised or not.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+/// How features of a query are written.
+struct FeatureOutput: Sendable {
+  let features: FeatureQuery
+  let selection: FeatureWriter.Selection
+  /// Of the geometries.
+  let reference: SpatialReference
+  private let transformer: any CoordinateTransformer
+  private let maxAllowableOffset: Double?
+
+  /// A feature whose geometry has no coordinates in ``reference``, by its index on the page.
+  struct Failure {
+    let index: Int
+    let feature: FeatureProtocol.FailedFeature
+  }
+
+  /// - Throws: `unknownField` for a property that the features do not have.
+  init(_ params: FeatureProtocol.Query.Params, _ features: FeatureQuery, in world: World) throws {
+    self.features = features
+    transformer = world.transformer
+    reference = try world.canonical(params.outSpatialReference) ?? features.reference
+    maxAllowableOffset = params.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
+    var selection = FeatureWriter.Selection()
+    selection.geometry = params.returnGeometry
+    selection.measures = params.returnM
+    selection.nulls = features.layer != nil
+    let schema = features.store.schema
+    selection.columns = try params.properties?.enumerated().map { index, name in
+      guard let column = schema.column(named: name) else {
+        throw ModelError.unknownField(
+          name, available: features.store.fields.map(\.name.string), path: "/properties/\(index)")
+      }
+      return column
+    }
+    self.selection = selection
+  }
+
+  /// Whether geometries are other than those of the store.
+  var changesGeometries: Bool {
+    selection.geometry && (reference != features.reference || maxAllowableOffset != nil)
+  }
+
+  /// The estimated cost of changing the geometry of one feature, in units of `FeatureQuery.effort`.
+  var changeCost: Int {
+    guard selection.geometry else { return 0 }
+    return (reference == features.reference ? 0 : FeatureQuery.transformCost)
+      + (maxAllowableOffset == nil ? 0 : FeatureQuery.generalizeCost)
+  }
+
+  /// The geometries of a page; nil where they are those of the store. Computed before anything is written, so that `failed` and errors
+  /// are known.
+  func shapes(
+    of rows: ArraySlice<UInt32>, _ share: WorkShare
+  ) throws -> (geometries: [FeatureWriter.Shape], failed: [Failure])? {
+    guard changesGeometries else { return nil }
+    var failed: [Failure] = []
+    let geometries = try rows.enumerated().map { (index, row) throws -> FeatureWriter.Shape in
+      try shape(of: row, index, &failed) { try share.checkpoint(index, of: rows.count) }
+    }
+    return (geometries, failed)
+  }
+
+  /// The geometry of one feature.
+  func shape(
+    of row: UInt32, _ index: Int, _ failed: inout [Failure], checking check: () throws -> Void
+  ) throws -> FeatureWriter.Shape {
+    guard changesGeometries else { return .own }
+    guard let feature = features.store[row], let geometry = feature.geometry else { return .given(nil) }
+    do {
+      let moved = try transformer.transform(geometry, from: features.reference, to: reference, checking: check)
+      return .given(try maxAllowableOffset.map { try moved.generalized($0, checking: check) } ?? moved)
+    } catch let error as TransformError {
+      failed.append(Failure(index: index, feature: try FeatureProtocol.FailedFeature(feature.id, error)))
+      return .given(nil)
+    }
+  }
+
+  /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
+  /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
+  func written(
+    _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?, _ share: WorkShare
+  ) throws -> JSONOpaque {
+    let (store, selection) = (features.store, selection)
+    let schema = store.schema
+    guard let worker = share.worker else {
+      return .written { writer in
+        writer.beginArray()
+        for (index, row) in page.enumerated() {
+          guard let feature = store[row] else { continue }
+          FeatureWriter.writeFeature(feature, schema, selection, geometries?[index] ?? .own, to: &writer) {}
+        }
+        writer.endArray()
+      }
+    }
+    var writer = JSONWriter(capacity: 1 << 16)
+    writer.beginArray()
+    for (index, row) in page.enumerated() {
+      try share.checkpoint(index, of: page.count)
+      guard let feature = store[row] else { continue }
+      try FeatureWriter.writeFeature(
+        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: worker.checkCancelled)
+      // Ends as soon as the result is too large, instead of building all of it.
+      guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+    }
+    writer.endArray()
+    let bytes = [UInt8](writer.bytes)
+    return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
+  }
+
+  /// The attributes that columns have, in order.
+  var fields: [SourceProtocol.Field] {
+    let fields = features.store.schema.fields.map(Wire.field)
+    return selection.columns.map { $0.map { fields[$0] } } ?? fields
+  }
+}

@@ -1,0 +1,172 @@
+// The geometry of a feature query and its relation to the features, in any pair of spatial references.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import Synchronization
+import WireCoding
+
+/// The features to which a geometry has a relation.
+///
+/// The relation is that of the reference of the geometry: features of another one are transformed. Errors carry the path
+/// `/params/geometry`.
+struct SpatialFilter: Sendable {
+  /// Boxes in the features' reference that hold all features with the relation, for the index; nil where any may have it.
+  let indexBoxes: [Envelope]?
+  /// The estimated cost of testing a point, or another geometry, in units of `FeatureQuery.effort`.
+  let cost: (ofPoint: Int, ofOther: Int)
+  /// Transforms features to the reference of the geometry; nil where it is theirs.
+  private let projector: GeometryProjector?
+  private let predicate: LazyPredicate
+
+  private static let path = "/params/geometry"
+
+  init?(
+    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference, _ world: World
+  ) throws {
+    let relation = try Self.relation(params)
+    guard let opaque = params.geometry else { return nil }
+    let reference = try world.canonical(params.spatialReference) ?? features
+    let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer)
+    let geometry = try Self.geometry(opaque, wrap)
+    let isOwn = reference == features
+    let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.extent : nil) ?? [0] } ?? [0]
+    projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
+    if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
+    // The relation of a feature to the geometry is the converse.
+    predicate = LazyPredicate(relation.converse, geometry, shifts)
+    let constantCost = geometry.dimension == 2 ? 2 : 40
+    cost = (
+      shifts.count * constantCost + (isOwn ? 0 : FeatureQuery.transformCost),
+      shifts.count * 100 + (isOwn ? 0 : FeatureQuery.transformCost)
+    )
+    guard relation.needsCommonPosition, let box = geometry.envelope else {
+      indexBoxes = nil
+      return
+    }
+    let boxes = shifts.map { box.moved(by: $0) }
+    indexBoxes =
+      isOwn ? boxes : Area.indexBoxes(holding: boxes, of: reference, for: store, in: features, world.transformer)
+  }
+
+  /// - Throws: for a pattern that is missing, malformed or not asked for.
+  private static func relation(_ params: some FeatureProtocol.FeatureFilter) throws -> SpatialRelation {
+    guard params.spatialRelationship == .relate else {
+      if params.relation != nil {
+        throw RPCError(
+          .invalidParams, "A pattern belongs to the relationship relate.", path: "/params/relation",
+          expected: "absent, or spatialRelationship relate")
+      }
+      return SpatialRelation(params.spatialRelationship)
+    }
+    guard let pattern = params.relation.flatMap(IntersectionPattern.init) else {
+      throw RPCError(
+        .invalidParams, "The relationship relate needs a pattern.", path: "/params/relation",
+        expected: "nine of T, F, *, 0, 1 and 2")
+    }
+    return .relate(pattern)
+  }
+
+  /// A box is one polygon, also where it crosses the edge of a world that wraps.
+  private static func geometry(_ opaque: JSONOpaque, _ wrap: WorldWrap?) throws -> Geometry {
+    if let value = opaque.value, var box = try Wire.envelope(ofGeometry: value) {
+      if box.xMin > box.xMax {
+        guard let wrap else {
+          throw RPCError(
+            .invalidGeometry, "Only a box in a reference that goes around the world can cross the antimeridian.",
+            path: path + "/xMax", expected: "number not below xMin")
+        }
+        box.xMax += ((box.xMin - box.xMax) / wrap.width).rounded(.up) * wrap.width
+      }
+      return Geometry(box)
+    }
+    return try Wire.geometry(opaque)
+  }
+
+  /// The rows of the features with the relation, in their order.
+  func filter(_ rows: [UInt32], of store: FeatureStore, _ share: WorkShare) throws -> [UInt32] {
+    do {
+      let predicate = try predicate.value()
+      guard let projector else {
+        return try predicate.filter(rows, of: store, checking: share.checkpoint)
+      }
+      var kept: [UInt32] = []
+      for (index, row) in rows.enumerated() {
+        if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
+        guard let feature = store[row], let geometry = feature.geometry else { continue }
+        let moved: Geometry
+        do {
+          moved = try projector.project(geometry, checking: { try share.worker?.checkCancelled() })
+        } catch is TransformError {
+          continue
+        }
+        do throws(SpatialError) {
+          if try predicate.holds(for: moved) { kept.append(row) }
+        } catch { throw error.of(feature.id) }
+      }
+      return kept
+    } catch let error as SpatialError { throw RPCError(error, at: Self.path) }
+  }
+}
+
+/// A predicate that is made where it is first used: a large geometry takes seconds to check and prepare, so a worker does it.
+private final class LazyPredicate: Sendable {
+  private let made = Mutex<SpatialPredicate?>(nil)
+  private let relation: SpatialRelation
+  private let geometry: Geometry
+  private let shifts: [Double]
+
+  init(_ relation: SpatialRelation, _ geometry: Geometry, _ shifts: [Double]) {
+    (self.relation, self.geometry, self.shifts) = (relation, geometry, shifts)
+  }
+
+  func value() throws -> SpatialPredicate {
+    try made.withLock { made in
+      if let made { return made }
+      let predicate = try SpatialPredicate(relation, geometry, shifts: shifts)
+      made = predicate
+      return predicate
+    }
+  }
+}
+
+extension SpatialRelation {
+  /// `relate` without its pattern is any.
+  init(_ relationship: FeatureProtocol.SpatialRelationship) {
+    self =
+      switch relationship {
+      case .intersects, .relate: .intersects
+      case .contains: .contains
+      case .crosses: .crosses
+      case .within: .within
+      case .overlaps: .overlaps
+      case .touches: .touches
+      case .disjoint: .disjoint
+      case .equals: .equals
+      case .envelopeIntersects: .envelopeIntersects
+      }
+  }
+}
+
+extension WorldWrap {
+  /// The whole turns by which copies of a box meet the world or `extent`, 0 first.
+  ///
+  /// - Parameter extent: of the positions; nil for positions up to a turn beyond the world.
+  func shifts(of box: Envelope, over extent: Envelope?) -> [Double] {
+    let low = extent.map { max(min(xMin, $0.xMin), xMin - width) } ?? xMin - width
+    let high = extent.map { min(max(xMax, $0.xMax), xMax + width) } ?? xMax + width
+    guard box.width < 4 * width else { return [0] }
+    let first = ((low - box.xMax) / width).rounded(.up)
+    let last = ((high - box.xMin) / width).rounded(.down)
+    return [0] + stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { $0 * width }
+  }
+}
+
+extension Envelope {
+  fileprivate func moved(by shift: Double) -> Envelope {
+    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
+  }
+}

@@ -1,0 +1,120 @@
+// Results in parts: what a client that does not read gets, and what ends them.
+
+import JSONRPC
+import Testing
+
+struct ResultPartTests {
+  private let server: MemoryServer
+  private let count = 12_000
+
+  init() throws {
+    server = try MemoryServer()
+    try server.call("clock/set", ["mode": "manual"])
+    try server.call("map/create", ["id": "m"])
+    try server.call("view/create", ["id": "v", "map": "m"])
+    try server.call("overlay/create", ["id": "o", "view": "v"])
+    let numbers = Value.array((0..<count).map { .integer($0 % 45) })
+    let texts = Value.array((0..<count).map { .string("\($0) " + String(repeating: "é", count: 300)) })
+    try server.call("overlay/addColumns", ["overlay": "o", "x": numbers, "y": numbers, "attributes": ["text": texts]])
+  }
+
+  private func request(_ format: String = "geojson", task: Value = [:]) -> Value {
+    server.request(
+      "feature/query", ["overlay": "o", "format": .string(format), "meta": ["partialResultToken": "p", "task": task]])
+  }
+
+  private func parts(_ messages: [Value]) -> [Value] { messages.filter { $0["method"] == "$/progress" } }
+
+  private func ids(_ parts: [Value]) -> [Value] {
+    parts.flatMap { part -> [Value] in
+      guard case .array(let features)? = part["params"]?["value"]?["features"] else { return [] }
+      return features.compactMap { $0["id"] }
+    }
+  }
+
+  @Test func `a client that does not read has at most two parts waiting`() throws {
+    server.connection.reads = false
+    let query = request()
+    let echo = server.request("session/echo", ["value": 1])
+    #expect(server.connection.session.unread < 3 << 20)
+    server.connection.reads = true
+    let messages = try server.takeMessages()
+    let parts = parts(messages)
+    #expect(parts.count > 7)
+    #expect(parts.allSatisfy { $0.text.utf8.count <= 1 << 20 })
+    #expect(ids(parts) == (0..<count).map { .integer($0) })
+    #expect(messages.last?["id"] == query)
+    #expect(messages.last?["result"]?["features"] == [])
+    #expect(messages.contains { $0["id"] == echo })
+  }
+
+  @Test(arguments: ["geojson", "columns"])
+  func `parts are at most 1 MiB long`(format: String) throws {
+    let query = request(format)
+    let messages = try server.takeMessages()
+    #expect(messages.last?["id"] == query)
+    #expect(parts(messages).allSatisfy { $0.text.utf8.count <= 1 << 20 })
+    #expect(parts(messages).count > 3)
+  }
+
+  @Test func `cancelling ends the parts, and the reply follows those that were sent`() throws {
+    server.connection.reads = false
+    let query = request()
+    server.cancel(query)
+    server.connection.reads = true
+    let messages = try server.takeMessages()
+    #expect(parts(messages).count < 4)
+    #expect(messages.last?["id"] == query)
+    #expect(messages.last?["error"]?["code"] == -32800)
+    #expect(try server.call("session/status")["tasks"]?["working"] == 0)
+  }
+
+  @Test func `closing the scope ends the parts before the reply to closing`() throws {
+    server.connection.reads = false
+    let query = request(task: ["scope": "v"])
+    let close = server.request("view/close", ["view": "v"])
+    server.connection.reads = true
+    let messages = try server.takeMessages()
+    #expect(messages.compactMap { $0["id"] } == [query, close])
+    #expect(messages.last { $0["id"] == query }?["error"]?["code"] == -32800)
+  }
+
+  @Test func `an equal request does not join, since it would lack parts`() throws {
+    server.connection.reads = false
+    let first = request(task: ["key": "k"])
+    let second = request(task: ["key": "k"])
+    server.connection.reads = true
+    let messages = try server.takeMessages()
+    #expect(messages.first { $0["id"] == first }?["error"]?["code"] == -32802)
+    let start = try #require(messages.firstIndex { $0["id"] == first })
+    #expect(ids(parts(Array(messages[start...]))) == (0..<count).map { .integer($0) })
+    #expect(messages.last?["id"] == second)
+  }
+
+  @Test func `parts have the revision of the question, and follow the deltas up to it`() throws {
+    let observe = server.request("state/observe", ["paths": ["/overlays/o"]])
+    _ = try server.takeMessages()
+    _ = observe
+    server.connection.reads = false
+    let update = server.request(
+      "overlay/updateColumns",
+      [
+        "overlay": "o", "ids": .array((0..<count).map { .integer($0) }),
+        "x": .array((0..<count).map { .integer($0 % 3) }),
+        "y": .array((0..<count).map { .integer($0 % 3) }),
+      ])
+    let query = request()
+    let later = server.request("overlay/update", ["overlay": "o", "name": "later"])
+    server.connection.reads = true
+    let messages = try server.takeMessages()
+    let firstPart = try #require(messages.firstIndex { $0["method"] == "$/progress" })
+    let lastDelta = try #require(
+      messages.firstIndex { $0["method"] == "state/changed" && $0["params"]?["isLast"] != false })
+    #expect(lastDelta < firstPart)
+    let revision = messages.first { $0["id"] == update }?["result"]?["revision"]
+    #expect(parts(messages).allSatisfy { $0["params"]?["value"]?["revision"] == revision })
+    #expect(messages.contains { $0["id"] == later })
+    #expect(ids(parts(messages)).count == count)
+    #expect(messages.last { $0["id"] == query }?["result"]?["revision"] == revision)
+  }
+}
