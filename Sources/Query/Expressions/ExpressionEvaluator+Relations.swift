@@ -21,7 +21,8 @@ extension ExpressionEvaluator {
     switch tree.parts.spatialTests[number] {
     case .constant(let value): return value
     case .predicate(let predicate, _, _): return source.holds(predicate)
-    case .itself, nil:
+    case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
+    case nil:
       // A relation that is not defined for them is unknown.
       guard let first = geometry(first), let second = geometry(second) else { return nil }
       return try? SpatialPredicate(relation, second).holds(for: first)

@@ -79,7 +79,19 @@ extension SpatialTest {
     switch self {
     case .constant: 1
     case .predicate(let predicate, _, _): max(predicate.cost.ofPoint, predicate.cost.ofOther)
-    case .itself: 1000
+    case .itself: 1
+    }
+  }
+}
+
+extension SpatialRelation {
+  /// Whether a geometry has the relation to itself. An empty one equals itself, and is disjoint.
+  func holdsToItself(_ geometry: Geometry) -> Bool {
+    switch self {
+    case .equals: true
+    case .disjoint: geometry.isEmpty
+    case .intersects, .within, .contains, .envelopeIntersects: !geometry.isEmpty
+    case .touches, .crosses, .overlaps, .relate: false
     }
   }
 }
