@@ -93,7 +93,9 @@ private struct HitSearch {
     radius = circle.radius + Self.rounding
     let map = view.reference.reference
     transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
-    let rules = layer.symbols.largest(in: layer.store).map { $0.scaled(by: layer.symbolScale).reach }.max() ?? 0
+    let rules =
+      try layer.symbols.largest(in: layer.store, checking: check).map { $0.scaled(by: layer.symbolScale).reach }.max()
+      ?? 0
     let own = try layer.store.greatestSymbol { text in
       try check()
       return OwnSymbols.parsed(text)?.reach ?? 0
@@ -169,6 +171,7 @@ private struct HitSearch {
     var hits: [Hit] = []
     for (index, row) in shown.enumerated() {
       guard let feature = layer.store[row], feature.isVisible else { continue }
+      if index & 255 == 255 { try check() }
       let distance: Double
       if let point = feature.point {
         let place = points.map { $0[index] } ?? SIMD2(point.x, point.y)

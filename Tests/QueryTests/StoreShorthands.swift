@@ -15,6 +15,11 @@ extension FeatureStore {
     try move(ids, x: x, y: y, z: z, recording: &undoRecord)
   }
 
+  mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
+    let rows = try self.rows(of: ids, mayRepeat: true).filter { self[$0]?.isSelected != isSelected }
+    toggleSelected(Set(rows).sorted())
+  }
+
   mutating func remove(_ ids: [Int]) throws(StoreFailure) {
     var undoRecord: StoreUndoRecord?
     try remove(ids, recording: &undoRecord)

@@ -6,30 +6,37 @@ import Query
 public enum SelectionMode: String, Hashable, Sendable {
   case new, add, subtract
 
-  /// The given ids that are to be selected or deselected, and those selected before that are to be deselected.
-  func changes(of selected: Set<Int>, by ids: Set<Int>) -> Set<Int> {
-    switch self {
-    case .add: ids.subtracting(selected)
-    case .subtract: ids.intersection(selected)
-    case .new: ids.symmetricDifference(selected)
+  /// The rows to select or deselect when rows are given. Both lists are ascending, as is the result.
+  ///
+  /// - Complexity: O(rows).
+  func changes(of selected: [UInt32], by given: [UInt32]) -> [UInt32] {
+    var result: [UInt32] = []
+    var (next, nextSelected) = (0, 0)
+    while next < given.count || nextSelected < selected.count {
+      let isGiven = next < given.count && (nextSelected == selected.count || given[next] <= selected[nextSelected])
+      let isSelected = nextSelected < selected.count && (next == given.count || selected[nextSelected] <= given[next])
+      let row = isGiven ? given[next] : selected[nextSelected]
+      let isChanged =
+        switch self {
+        case .new: isGiven != isSelected
+        case .add: isGiven && !isSelected
+        case .subtract: isGiven && isSelected
+        }
+      if isChanged { result.append(row) }
+      next += isGiven ? 1 : 0
+      nextSelected += isSelected ? 1 : 0
     }
+    return result
   }
 }
 
 extension FeatureStore {
-  /// The edits that change the selection; features already in the wanted state have none.
-  ///
-  /// - Throws: ``StoreFailure`` with each id that does not exist.
-  func selecting(_ ids: [Int], _ mode: SelectionMode) throws(StoreFailure) -> [FeatureEdit] {
+  /// Throws `items` with each id that does not exist.
+  func requireAll(_ ids: [Int], _ error: (Int) -> ItemError.Reason) throws(ModelError) {
     let unknown = ids.enumerated().filter { !contains(id: $0.element) }
     guard unknown.isEmpty else {
-      throw StoreFailure(unknown.map { .init(index: $0.offset, error: .noSuchID($0.element)) })
-    }
-    let selected = Set(selectedIDs)
-    return mode.changes(of: selected, by: Set(ids)).sorted().map { id in
-      var edit = FeatureEdit(id: id)
-      edit.isSelected = !selected.contains(id)
-      return edit
+      throw .items(
+        unknown.prefix(100).map { ItemError(index: $0.offset, error($0.element)) }, count: unknown.count)
     }
   }
 }
@@ -48,4 +55,78 @@ extension World {
     guard let ids = layers[LayerID(object.id)]?.store.map({ ids.filter($0.contains(id:)) }) else { return nil }
     return (ids, try selectFeatures(ids, mode, of: LayerID(object.id)))
   }
+
+  /// Changes the selection of a loaded layer. Hidden features cannot be selected. Undo leaves selections alone.
+  ///
+  /// - Returns: the number of visible selected features.
+  /// - Complexity: O(ids log n + n / 64).
+  public mutating func selectFeatures(
+    _ ids: [Int], _ mode: SelectionMode, of id: LayerID
+  ) throws(ModelError) -> Int {
+    let changed = try changes(ofSelectionOf: id, by: ids, mode)
+    guard !changed.isEmpty else { return layers[id]?.features?.selectedCount ?? 0 }
+    recordUndo(Selected(id: id, ids: layers[id]?.store?.ids(of: changed) { _ in } ?? []))
+    toggleSelection(of: changed, in: id)
+    // The selection has changed even if the count is the same.
+    record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
+    touch(id)
+    return layers[id]?.features?.selectedCount ?? 0
+  }
+
+  private func changes(
+    ofSelectionOf id: LayerID, by ids: [Int], _ mode: SelectionMode
+  ) throws(ModelError) -> [UInt32] {
+    let features = try layers.require(id).requireFeatures()
+    guard let store = features.store else { throw .notLoaded(id.rawValue) }
+    try store.requireAll(ids) { .noFeature($0) }
+    let rows = store.rows(of: ids)
+    // A selected feature that a filter hides can still be deselected.
+    return mode.changes(of: store.selectedRows, by: mode == .subtract ? rows : features.shown(rows))
+  }
+
+  fileprivate mutating func toggleSelection(of rows: [UInt32], in id: LayerID) {
+    _ = layers.modify(id) { layer in
+      layer.features?.store?.toggleSelected(rows)
+      layer.features?.countSelected()
+    }
+  }
+
+  /// Changes the selection of an overlay.
+  ///
+  /// - Returns: the number of selected graphics.
+  /// - Complexity: O(ids log n + n / 64).
+  public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
+    let changed = try changes(ofSelectionOf: id, by: ids, mode)
+    guard !changed.isEmpty else { return overlays[id]?.selectedCount ?? 0 }
+    let ids = overlays[id]?.store.ids(of: changed) { _ in } ?? []
+    try edit(id, isUndone: false) { (store, undoRecord) throws(StoreFailure) in
+      store.toggleSelected(changed, recording: &undoRecord)
+      return ((), [GraphicsEdit(.updated, .list(ids))])
+    }
+    return overlays[id]?.selectedCount ?? 0
+  }
+
+  private func changes(
+    ofSelectionOf id: OverlayID, by ids: [Int], _ mode: SelectionMode
+  ) throws(ModelError) -> [UInt32] {
+    let store = try overlays.require(id).store
+    try store.requireAll(ids) { .store(.noSuchID($0)) }
+    return mode.changes(of: store.selectedRows, by: store.rows(of: ids))
+  }
+}
+
+/// Reverts a change of the selection of a layer.
+private struct Selected: UndoRecord {
+  let id: LayerID
+  /// Those that were selected or deselected.
+  let ids: [Int]
+  var byteCount: Int { 64 + ids.count * 8 }
+  var object: ObjectReference { ObjectReference(.layers, id.rawValue) }
+  var kind: UndoRecordKind { .contents }
+
+  func isUndoable(in world: World) -> Bool { false }
+  func rollBack(_ world: inout World) {
+    world.toggleSelection(of: world.layers[id]?.store?.rows(of: ids) ?? [], in: id)
+  }
+  func undo(_ world: inout World) {}
 }

@@ -38,25 +38,30 @@ public struct BoundSymbols: Sendable {
 
   /// Symbols that no row's symbol exceeds in size, unless it is the row's own.
   ///
+  /// - Parameter check: called every few thousand rows; throws to cancel.
   /// - Complexity: O(rows) where the widths of lines are attributes of the features.
-  public func largest(in store: FeatureStore) -> [Symbol] {
+  public func largest(in store: FeatureStore, checking check: () throws -> Void) throws -> [Symbol] {
     if let renderer { return renderer.largest }
     guard fallback != .nothing else { return [] }
     let plain = [ShapeKind.point, .line, .area].map { Symbol.standard(for: $0) }
     guard !styleColumns.isEmpty else { return plain }
     var style: [String: AttributeValue] = ["marker-size": .string("large"), "marker-symbol": .string("x")]
-    if let column = styleColumns["stroke-width"] { style["stroke-width"] = .double(Self.greatest(column, in: store)) }
+    if let column = styleColumns["stroke-width"] {
+      style["stroke-width"] = .double(try Self.greatest(column, in: store, check))
+    }
     guard let largest = SimpleStyle({ style[$0] ?? .null }) else { return plain }
     return plain + [ShapeKind.point, .line].map(largest.symbol)
   }
 
   /// The greatest width in a column; at least the default.
-  private static func greatest(_ column: Int, in store: FeatureStore) -> Double {
+  private static func greatest(
+    _ column: Int, in store: FeatureStore, _ check: () throws -> Void
+  ) throws -> Double {
     var greatest = SimpleStyle.defaultWidth
-    store.forEach { row in
-      let number = row.value(column).finiteNumber ?? 0
+    for row in 0..<store.rowLimit {
+      if row & 0xfff == 0xfff { try check() }
+      let number = store[row]?.value(column).finiteNumber ?? 0
       if number > greatest, symbolSizes.contains(number) { greatest = number }
-      return true
     }
     return greatest
   }

@@ -1,4 +1,4 @@
-// Updates of layers, and selections of their features.
+// Updates of layers.
 
 import Query
 
@@ -56,61 +56,6 @@ extension World {
       changeKnown(other) { $0.appearance.isVisible = false }
     }
   }
-
-  // MARK: Selection
-
-  /// Changes the selection of a loaded layer. Hidden features cannot be selected. Undo leaves selections alone.
-  ///
-  /// - Returns: the number of visible selected features.
-  public mutating func selectFeatures(
-    _ ids: [Int], _ mode: SelectionMode, of id: LayerID
-  ) throws(ModelError) -> Int {
-    let old = try layers.require(id).requireFeatures()
-    guard let store = old.store else { throw .notLoaded(id.rawValue) }
-    let before = store.selectedIDs
-    let selected = Set(before)
-    // A selected feature that a filter hides can still be deselected.
-    let changed = mode.changes(of: selected, by: mode == .subtract ? Set(ids) : old.shown(ids))
-    let unknown = ids.enumerated().filter { !store.contains(id: $0.element) }
-    guard unknown.isEmpty else {
-      throw .items(
-        unknown.prefix(100).map { ItemError(index: $0.offset, .noFeature($0.element)) }, count: unknown.count)
-    }
-    guard !changed.isEmpty else { return old.selectedCount }
-    recordUndo(Selected(id: id, ids: before))
-    do {
-      try layers.modify(id) { (layer) throws(StoreFailure) in
-        try layer.features?.store?.setSelected(false, ids: changed.intersection(selected).sorted())
-        try layer.features?.store?.setSelected(true, ids: changed.subtracting(selected).sorted())
-        layer.features?.countSelected()
-      }
-    } catch { throw ModelError(error) }
-    // The selection has changed even if the count is the same.
-    record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
-    touch(id)
-    return layers[id]?.features?.selectedCount ?? 0
-  }
-}
-
-/// Reverts a change of the selection of a layer.
-struct Selected: UndoRecord {
-  let id: LayerID
-  let ids: [Int]
-  var byteCount: Int { 64 + ids.count * 8 }
-  var object: ObjectReference { ObjectReference(.layers, id.rawValue) }
-  var kind: UndoRecordKind { .contents }
-
-  func isUndoable(in world: World) -> Bool { false }
-  func rollBack(_ world: inout World) {
-    _ = world.layers.modify(id) { layer in
-      let now = layer.store?.selectedIDs ?? []
-      // Both lists hold ids of existing features.
-      try? layer.features?.store?.setSelected(false, ids: now)
-      try? layer.features?.store?.setSelected(true, ids: ids)
-      layer.features?.countSelected()
-    }
-  }
-  func undo(_ world: inout World) {}
 }
 
 extension Layer {

@@ -126,19 +126,6 @@ extension World {
     }
   }
 
-  /// Changes the selection.
-  ///
-  /// - Returns: the number of selected graphics.
-  public mutating func selectGraphics(_ ids: [Int], _ mode: SelectionMode, of id: OverlayID) throws(ModelError) -> Int {
-    try edit(id, isUndone: false) { (store, undoRecord) throws(StoreFailure) in
-      let edits = try store.selecting(ids, mode)
-      guard !edits.isEmpty else { return ((), []) }
-      try store.update(edits, recording: &undoRecord)
-      return ((), [GraphicsEdit(.updated, .list(edits.map(\.id)))])
-    }
-    return overlays[id]?.selectedCount ?? 0
-  }
-
   /// Throws for graphics whose y is no latitude, where it has to be one: metres taken for degrees are found here.
   ///
   /// - Parameter rowsOutside: the indexes of the graphics that have y outside of a range.
@@ -166,7 +153,7 @@ extension World {
   /// - Parameters:
   ///   - isUndone: false for a selection, which undo leaves alone.
   ///   - selects: whether the number of selected graphics may change; counting them reads each chunk.
-  private mutating func edit<R>(
+  mutating func edit<R>(
     _ id: OverlayID, isUndone: Bool = true, selects: Bool = true,
     _ body: (inout FeatureStore, inout StoreUndoRecord?) throws(StoreFailure) -> (R, [GraphicsEdit])
   ) throws(ModelError) -> R {

@@ -80,11 +80,20 @@ extension FeatureStore {
     undoRecord = StoreUndoRecord(to: mark, .changed(old))
   }
 
-  /// Selects or deselects features.
-  ///
-  /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
-  public mutating func setSelected(_ isSelected: Bool, ids: [Int]) throws(StoreFailure) {
-    for row in try rows(of: ids, mayRepeat: true) { withChunk(of: row) { $0.selected[$1] = isSelected } }
+  /// Selects the rows that are not selected, and deselects the others. Rows that do not exist are skipped.
+  public mutating func toggleSelected(_ rows: [UInt32]) {
+    for row in rows where self[row] != nil { withChunk(of: row) { $0.selected[$1].toggle() } }
+  }
+
+  /// The same with a record of the earlier state.
+  public mutating func toggleSelected(_ rows: [UInt32], recording undoRecord: inout StoreUndoRecord?) {
+    let mark = mark
+    var old = OldValues()
+    for row in rows {
+      guard let feature = self[row] else { continue }
+      set(.isSelected, of: row, to: .bool(!feature.isSelected), recording: &old)
+    }
+    undoRecord = StoreUndoRecord(to: mark, .changed(old))
   }
 
   /// Refuses repeated ids.
