@@ -24,7 +24,10 @@ struct FeatureQuery: Sendable {
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
-  init(_ params: some FeatureProtocol.FeatureFilter, in world: World) throws {
+  /// - Parameter conditionPath: the param of which `whereClause` is the value.
+  init(
+    _ params: some FeatureProtocol.FeatureFilter, in world: World, conditionAt conditionPath: String = "/whereClause"
+  ) throws {
     let id: String
     switch (params.layer, params.overlay) {
     case (let name?, nil):
@@ -41,7 +44,7 @@ struct FeatureQuery: Sendable {
     }
     let schema = store.schema
     let parsed = try params.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/whereClause")
+      try Expression.condition(text, over: schema, at: conditionPath)
     }
     condition = parsed?.1
     let layerTime = layer?.time
