@@ -11,6 +11,9 @@ public struct FileIdentity: Hashable, Sendable {
   public let mode: UInt32
   public let modifiedSeconds: Int
   public let modifiedNanoseconds: Int
+  /// A program that writes a file may set the time of modification back, but not this one.
+  private let changedSeconds: Int
+  private let changedNanoseconds: Int
   private let device: UInt64
   private let inode: UInt64
 
@@ -37,6 +40,8 @@ public struct FileIdentity: Hashable, Sendable {
     mode = UInt32(status.st_mode)
     modifiedSeconds = Int(status.modified.tv_sec)
     modifiedNanoseconds = Int(status.modified.tv_nsec)
+    changedSeconds = Int(status.changed.tv_sec)
+    changedNanoseconds = Int(status.changed.tv_nsec)
     device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(truncatingIfNeeded: status.st_ino)
   }

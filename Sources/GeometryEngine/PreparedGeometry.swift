@@ -14,10 +14,12 @@ public struct PreparedGeometry: ~Copyable {
 
   /// Members of a collection have to have one dimension; they are united first.
   ///
+  /// - Parameter isMadeValid: whether faults are mended first, as in ``relates(_:_:)``.
   /// - Complexity: O(n log n) in positions, at the first predicate.
-  public init(_ geometry: Geometry) throws(EngineError) {
+  public init(_ geometry: Geometry, isMadeValid: Bool = false) throws(EngineError) {
     let context = try GEOSContext()
-    let shape = try context.united(geometry)
+    var shape = try context.united(geometry)
+    if isMadeValid { shape = try context.madeValid(shape) }
     guard let handle = context.geos.pointee.GEOSPrepare_r(context.handle, shape.handle) else {
       throw .failed(operation: "prepare", reason: context.reason)
     }

@@ -131,7 +131,7 @@ extension Client {
       do {
         let result = try body(&host.world)
         try Propagation.propagate(&host.world)
-        try host.world.checkLive()
+        if !meta.undo { try host.world.checkLive() }
         host.commit(step ?? meta.step ?? call.method)
         historyWasCut = host.world.isHistoryCut
         return result

@@ -38,6 +38,15 @@ extension stat {
       st_mtim
     #endif
   }
+
+  /// When content or attributes were last modified; no program can set it.
+  public var changed: timespec {
+    #if canImport(Darwin)
+      st_ctimespec
+    #else
+      st_ctim
+    #endif
+  }
 }
 
 /// `read(2)`, callable from types that have a `read` of their own. -1 with `errno` set on failure, 0 at the end.

@@ -19,12 +19,13 @@ public enum ReaderProcess {
     setEnvironment(allowsNetwork)
     cgdal_allow_network(allowsNetwork ? 1 : 0)
     var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
-    // Loaded while the process waits for work: it costs more than all else of a start.
-    if case .success = GDALLibrary.shared { _ = creader_guard_sqlite() }
     complaints.withLock { $0.channel = channel }
     cgdal_listen { ReaderProcess.report($0) }
     do {
       try reply(.ready(protections), channel)
+      // Loaded while the process waits for work, as it costs more than all else of a start; not between works that follow one
+      // another, which may not need it.
+      if !channel.hasMessage(within: quietMilliseconds) { _ = GDALLibrary.shared }
       var server: ReaderServer?
       while true {
         let message = try channel.receive()
@@ -32,6 +33,8 @@ public enum ReaderProcess {
         if let job = request.job {
           if server == nil {
             guard (job.address != nil) == allowsNetwork else { _exit(1) }
+            // Libraries may lie in folders that a confined reader does not see.
+            if !TextFile.isExpected(of: job) { _ = GDALLibrary.shared }
             protections |= restrict(job, message.files)
             try reply(.ready(protections), channel)
             startThread {
@@ -49,6 +52,8 @@ public enum ReaderProcess {
       _exit(0)
     }
   }
+
+  private static let quietMilliseconds: CInt = 250
 
   /// Where GDAL's messages go, and how many more of this source's: some drivers warn of every feature.
   private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
@@ -96,7 +101,9 @@ public enum ReaderProcess {
         "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
       ]
     }
-    for name in ["PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"] {
+    for name in [
+      "LD_LIBRARY_PATH", "PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
+    ] {
       if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
     }
     return withStrings(folders) { list in

@@ -25,6 +25,14 @@ struct TextFile {
     let layer: TextLayer?
   }
 
+  /// Whether the file's name or the request says that it is GeoJSON.
+  static func isExpected(of job: ReadJob) -> Bool {
+    guard job.address == nil, job.database == nil else { return false }
+    let name = job.names.first?.lowercased() ?? ""
+    return [".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson"].contains { name.hasSuffix($0) }
+      || [.geoJSON, .geoJSONSeq].contains(job.options.driver)
+  }
+
   /// Nil if it does not begin like one.
   init?(_ job: ReadJob, _ files: ReaderFiles) {
     // An encoding is refused by what opens files for GDAL.

@@ -1,11 +1,12 @@
 // GDAL's file system callbacks: all reads of its drivers pass through them, which gives progress.
 
 import CGDAL
+import CReader
 import Platform
 
 typealias GDAL = UnsafePointer<cgdal_functions>
 
-/// GDAL with the virtual file system, loaded once for the process; or why it is not available.
+/// GDAL with the virtual file system and guarded databases, loaded once for the process; or why it is not available.
 enum GDALLibrary {
   static let shared: Result<SharedGDAL, GDALUnavailable> = {
     var reason: UnsafePointer<CChar>?
@@ -13,6 +14,7 @@ enum GDALLibrary {
       return .failure(GDALUnavailable(reason: reason.map { String(cString: $0) } ?? "GDAL did not load"))
     }
     installVirtualFiles(gdal)
+    _ = creader_guard_sqlite()
     return .success(SharedGDAL(functions: gdal))
   }()
 }

@@ -77,6 +77,12 @@ public final class Channel: Sendable {
     guard failure == 0 else { throw .closed }
   }
 
+  /// Whether a message, or the other end's closing, arrives within a time.
+  public func hasMessage(within milliseconds: CInt) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, milliseconds) != 0
+  }
+
   /// Waits for the next message, for ever.
   public func receive() throws(ChannelError) -> Message { try receive { () throws(ChannelError) in } }
 
@@ -87,8 +93,7 @@ public final class Channel: Sendable {
     try receive { () throws(ChannelError) in
       while true {
         guard !isCancelled() else { throw .cancelled }
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        if poll(&entry, 1, 10) != 0 { return }
+        if hasMessage(within: 10) { return }
       }
     }
   }

@@ -106,10 +106,13 @@ package struct FeatureColumnsWriter: ~Copyable {
 }
 
 /// Numbers as base64.
-private enum PackedColumn {
-  static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
+package enum PackedColumn {
+  package static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
 
-  static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
+  /// NaN is null.
+  package static func doubles(_ values: [Double]) -> JSONOpaque { column("float64", values.map(\.bitPattern)) }
+
+  fileprivate static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
     let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
     let data = words.withUnsafeBytes { Base64.encode($0) }
     return .written { writer in
@@ -121,7 +124,7 @@ private enum PackedColumn {
   }
 
   /// The member `data` of an object.
-  static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
+  fileprivate static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
     writer.key("data")
     base64.withUnsafeBufferPointer { writer.value(utf8: $0) }
   }

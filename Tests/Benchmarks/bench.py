@@ -87,6 +87,9 @@ MEASURES = [
     Measure("load-columns", "columns", "s", "load_seconds", floor_key="parse_seconds", most=1.5),
     Measure("index", "index", "us/box", "microseconds_per_box", most=1.7),
     Measure("index-build", "index", "s", "build_seconds"),
+    Measure("nearest", "nearest", "us/place", "planar_microseconds", most=1.4),
+    Measure("nearest-geodetic", "nearest", "us/place", "geodetic_microseconds", limit=15),
+    Measure("join", "join", "s", "join_seconds", most=0.4),
     Measure("query-ids", "model", "us/box", "ids_microseconds", most=1.6),
     Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
     Measure("moved-ids", "model", "us/box", "moved_ids_microseconds", own_key="ids_microseconds", most=1.5),
@@ -319,6 +322,39 @@ class Bench:
         lines = [f"{key} {value}" for key, value, _ in found]
         return "\n".join(lines + [f"hits {hits}" for _, _, hits in found if hits])
 
+    def nearest(self, side: str) -> str:
+        """In the process: the 10 nearest to each of 1,000 places among a million points."""
+        if side == "floor":
+            return output_of([str(self.boost_program())])
+        found = re.findall(r"^nearest (\S+ \S+)$", self.figures_of_tests("nearest"), re.MULTILINE)
+        if not found:
+            raise Skipped("the tests have no figures of nearest features")
+        return "\n".join(found)
+
+    def boost_program(self) -> Path:
+        """The floor in C++, which few machines can compile."""
+        program, source = BUILD / "nearest", HERE / "floors/nearest.cpp"
+        if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+            compiler = shlex.split(os.environ.get("CXX", "c++"))
+            try:
+                done = subprocess.run([*compiler, "-O2", "-o", str(program), str(source)], capture_output=True, text=True)
+            except OSError:
+                raise Skipped("no C++ compiler") from None
+            if done.returncode:
+                raise Skipped("nearest.cpp does not compile (is libboost-dev there?)")
+        return program
+
+    def join(self, side: str) -> str:
+        """A million points joined to 100,000 polygons by `within`: GeoPandas's sjoin and `feature/join` over pipes, on all processors."""
+        if self.server == self.floor:
+            raise Skipped("the C server joins nothing")
+        if importlib.util.find_spec("geopandas") is None:
+            raise Skipped("no geopandas in this Python")
+        quick = ["--points", "100000", "--polygons", "10000"] if self.options.quick else []
+        command = [sys.executable, str(HERE / "join.py"), *quick]
+        with all_processors():
+            return output_of(command if side == "floor" else [*command, "--", *self.server])
+
     def edits(self, side: str) -> str:
         """In the process, compared with itself: there is no floor."""
         if side == "floor":
@@ -359,7 +395,7 @@ class Bench:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
             "file": self.file, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
-            "observe": self.observe, "transaction": self.transaction, "latency-unpinned": self.unpinned,
+            "nearest": self.nearest, "join": self.join, "observe": self.observe, "transaction": self.transaction, "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))

@@ -3,6 +3,7 @@
 import Files
 import Foundation
 import Geometry
+import Platform
 import Readers
 import Testing
 
@@ -174,7 +175,7 @@ import Testing
     #expect(reported.count > 50, "reported in small steps: \(reported.count)")
   }
 
-  @Test(arguments: ["appended", "replaced", "touched"])
+  @Test(arguments: ["appended", "replaced", "touched", "rewritten"])
   func `a change of a file while it is read is detected`(how: String) throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write(pointsGeoJSON(5000), to: "live.geojson")
@@ -194,6 +195,14 @@ import Testing
             let other = try directory.write(pointsGeoJSON(5000), to: "other.geojson")
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.moveItem(atPath: other, toPath: path)
+          case "rewritten":
+            // With the time of modification that it had.
+            var status = stat()
+            try #require(stat(path, &status) == 0)
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try handle.write(contentsOf: Data(" ".utf8))
+            try handle.close()
+            try #require(utimensat(AT_FDCWD, path, [status.modified, status.modified], 0) == 0)
           default:
             try FileManager.default.setAttributes(
               [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)

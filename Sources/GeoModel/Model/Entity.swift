@@ -27,6 +27,10 @@ public protocol Entity: Sendable {
   /// Memory of the memento, in bytes, estimated.
   var byteCount: Int { get }
 
+  /// The object in a world. A requirement, as are the next ones for undo records, so that each kind has specialized code.
+  static func current(_ id: ID<Self>, in world: World) -> Self?
+  /// Whether two states differ in a member.
+  static func differ(_ first: Self, _ second: Self) -> Bool
   /// This memento with the contents of `current`: the exact earlier state.
   func rolledBack(from current: Self) -> Self
   /// This memento with everything that undo leaves alone as in `current`.
@@ -56,6 +60,10 @@ extension Entity {
   public var byteCount: Int { 1024 }
   public var reference: ObjectReference { ObjectReference(Self.collection, id.rawValue) }
 
+  public static func current(_ id: ID<Self>, in world: World) -> Self? { world[keyPath: registry][id] }
+  public static func differ(_ first: Self, _ second: Self) -> Bool {
+    members.contains { $0.differs?(first, second) == true }
+  }
   public func rolledBack(from current: Self) -> Self { self }
   public func undone(from current: Self) -> Self {
     var result = rolledBack(from: current)

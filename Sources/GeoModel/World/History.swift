@@ -29,7 +29,7 @@ public struct History: Sendable {
   private var doneBytes = 0
   private(set) var undone: [Step] = []
   /// Whether the last command made a step beyond the limit, which dropped all steps.
-  var isCut = false
+  @usableFromInline var isCut = false
   var edit: OpenEdit?
   private var content = ContentTag()
   private var savedContent = ContentTag()

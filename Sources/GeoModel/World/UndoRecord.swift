@@ -133,9 +133,8 @@ struct Changed<Element: Entity>: UndoRecord {
 
   func isUndoable(in world: World) -> Bool {
     // The removal of the object has a record of its own, which undo applies first.
-    guard let now = world[keyPath: Element.registry][memento.id] else { return Element.isUndoable }
-    let back = earlier(than: now)
-    return Element.members.contains { $0.differs?(now, back) == true }
+    guard let now = Element.current(memento.id, in: world) else { return Element.isUndoable }
+    return Element.differ(now, earlier(than: now))
   }
   func changesStructure(in world: World) -> Bool {
     guard let now = world[keyPath: Element.registry][memento.id] else { return false }
@@ -149,7 +148,7 @@ struct Changed<Element: Entity>: UndoRecord {
     guard names == nil else { return self }
     var result = self
     let empty = (memento as? EnvironmentScope).flatMap { EnvironmentScope($0.node) as? Element }
-    if let now = world[keyPath: Element.registry][memento.id] ?? empty {
+    if let now = Element.current(memento.id, in: world) ?? empty {
       result.names = Element.settableChanges(from: memento, to: now)
     }
     return result

@@ -33,7 +33,8 @@ extension World {
       history.extendEdit(settled(undoRecords))
     } else {
       // A single record always differs from the current state.
-      let undoRecords = settled(undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords)
+      let net = undoRecords.count > 1 ? coalesced(undoRecords) : undoRecords
+      let undoRecords = settled(net)
       if History.isStep(undoRecords) { history.add(name, undoRecords, at: revision) }
     }
     if hasOther { history.recordOtherChange() }
@@ -139,7 +140,7 @@ extension World {
   }
 
   /// Whether the current command made a step beyond the limit, so that nothing can be undone.
-  public var isHistoryCut: Bool { history.isCut }
+  @inlinable public var isHistoryCut: Bool { history.isCut }
 
   /// Whether the current command has undone, redone or cancelled something.
   public var hasReverted: Bool { oldestReverted != nil }

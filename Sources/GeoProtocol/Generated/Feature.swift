@@ -196,6 +196,133 @@ public enum FeatureProtocol {
     }
   }
 
+  /// The features that are joined: of a layer only those that pass its own filters.
+  public struct JoinSource: JSONDecodable, JSONEncodable, Sendable {
+    /// A loaded layer; this or `overlay`.
+    public var layer: String?
+    /// An overlay; this or `layer`.
+    public var overlay: String?
+    /// Only these features.
+    public var ids: [Int]?
+    /// Only those for which this is true.
+    public var whereClause: String?
+
+    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: String? = nil) {
+      self.layer = layer
+      self.overlay = overlay
+      self.ids = ids
+      self.whereClause = whereClause
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let layer = json["layer"]
+      self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+      let overlay = json["overlay"]
+      self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+      let ids = json["ids"]
+      self.ids = try ids.isPresent
+        ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+        : nil
+      let whereClause = json["whereClause"]
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let layer {
+        writer.key("layer")
+        writer.value(layer)
+      }
+      if let overlay {
+        writer.key("overlay")
+        writer.value(overlay)
+      }
+      if let ids {
+        writer.key("ids")
+        writer.array(ids) { $1.value($0) }
+      }
+      if let whereClause {
+        writer.key("whereClause")
+        writer.value(whereClause)
+      }
+      writer.endObject()
+    }
+  }
+
+  /// What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the
+  /// other is nearest.
+  public enum JoinRelationship: String, WireEnum {
+    /// They share a position.
+    case intersects
+    /// It is within the other: no position is outside, and the interiors share one.
+    case within
+    /// The other is within it.
+    case contains
+    /// Their interiors share some positions, in fewer dimensions than the larger has.
+    case crosses
+    /// Both and what they share have the same dimension, and each has positions that the other lacks.
+    case overlaps
+    /// They share positions of their boundaries only.
+    case touches
+    /// They have the same positions.
+    case equals
+    /// Their envelopes share a position.
+    case envelopeIntersects
+    /// The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins points, and of
+    /// other geometries the middle of the envelope, with any features.
+    case nearest
+  }
+
+  /// What a join returns.
+  public enum JoinOutput: String, WireEnum {
+    /// Each pair of features.
+    case pairs
+    /// Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
+    case counts
+  }
+
+  /// What is computed of numbers; null without any.
+  public enum JoinAggregateType: String, WireEnum {
+    /// Their sum.
+    case sum
+    /// Their arithmetic mean.
+    case mean
+    /// The least.
+    case min
+    /// The greatest.
+    case max
+  }
+
+  /// A figure about the numbers that joined features have in a field; other values do not count.
+  public struct JoinAggregate: JSONDecodable, JSONEncodable, Sendable {
+    /// What is computed.
+    public var type: FeatureProtocol.JoinAggregateType
+    /// The field of the joined features.
+    public var field: String
+
+    public init(type: FeatureProtocol.JoinAggregateType, field: String) {
+      self.type = type
+      self.field = field
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.type = try FeatureProtocol.JoinAggregateType(from: json["type"])
+      self.field =
+        try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      type.encode(to: &writer)
+      writer.key("field")
+      writer.value(field)
+      writer.endObject()
+    }
+  }
+
   /// What selects features of a layer or an overlay. Features match that pass all that is given.
   public protocol FeatureFilter: Sendable {
     /// A loaded layer; this or `overlay`.
@@ -1376,6 +1503,407 @@ public enum FeatureProtocol {
         writer.value(count)
         writer.key("selectedCount")
         writer.value(selectedCount)
+        writer.endObject()
+      }
+    }
+  }
+
+  /// The features nearest to each of several places, near ones first and equally far ones by id. Distances are in
+  /// metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles;
+  /// features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are
+  /// in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest
+  /// position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with
+  /// one that has no longitude and latitude, are left out.
+  public enum Nearest {
+    public static let name: StaticString = "feature/nearest"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// A point, or a multipoint of up to 100000 places, in `spatialReference`.
+      public var locations: JSONOpaque
+      /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
+      /// 1000000.
+      public var limit: Int?
+      /// Only features at most so far away, in metres, or with `planar` in units of the features' reference.
+      public var maxDistance: Double?
+      /// Whether distances are planar.
+      public var planar: Bool
+      /// Whether to return azimuths; not with `planar`.
+      public var returnAzimuth: Bool
+      /// The attributes to return; none when absent.
+      public var properties: [String]?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque,
+        limit: Int? = nil, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
+        properties: [String]? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.locations = locations
+        self.limit = limit
+        self.maxDistance = maxDistance
+        self.planar = planar
+        self.returnAzimuth = returnAzimuth
+        self.properties = properties
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.locations = try json["locations"].opaque("object")
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 1...10000") { $0 >= 1 && $0 <= 10000 } : nil
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let planar = json["planar"]
+        self.planar = try planar.isPresent ? planar.bool() : false
+        let returnAzimuth = json["returnAzimuth"]
+        self.returnAzimuth = try returnAzimuth.isPresent ? returnAzimuth.bool() : false
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// The number of features for each place, in the order of the places.
+      public var counts: [Int]
+      /// The features of the first place, then those of the next.
+      public var ids: [Int]
+      /// How far each is.
+      public var distances: [Double]
+      /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
+      /// 0. Unit: degree.
+      public var azimuths: [Double]?
+      /// Whether more features than `limit` lie within `maxDistance` of a place.
+      public var exceededLimit: Bool
+      /// With `properties`: the attributes in the order of `ids`.
+      public var columns: OverlayProtocol.FeatureColumns?
+
+      public init(
+        revision: Int, counts: [Int], ids: [Int], distances: [Double], azimuths: [Double]? = nil, exceededLimit: Bool,
+        columns: OverlayProtocol.FeatureColumns? = nil
+      ) {
+        self.revision = revision
+        self.counts = counts
+        self.ids = ids
+        self.distances = distances
+        self.azimuths = azimuths
+        self.exceededLimit = exceededLimit
+        self.columns = columns
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("counts")
+        writer.array(counts) { $1.value($0) }
+        writer.key("ids")
+        writer.array(ids) { $1.value($0) }
+        writer.key("distances")
+        writer.array(distances) { $1.value($0) }
+        if let azimuths {
+          writer.key("azimuths")
+          writer.array(azimuths) { $1.value($0) }
+        }
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        if let columns {
+          writer.key("columns")
+          columns.encode(to: &writer)
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
+  /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
+  /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
+  /// rule, and one that GEOS refuses is made valid first. Features without a geometry are joined with none, those
+  /// that cannot be transformed neither.
+  ///
+  /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
+  public enum Join {
+    public static let name: StaticString = "feature/join"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The features that are joined.
+      public var join: FeatureProtocol.JoinSource
+      /// Of a feature to those it is joined with.
+      public var relationship: FeatureProtocol.JoinRelationship
+      /// With `nearest`: with how many.
+      public var nearestCount: Int
+      /// With `nearest`: only those at most so far away. Unit: metre.
+      public var maxDistance: Double?
+      /// What is returned.
+      public var output: FeatureProtocol.JoinOutput
+      /// With `counts`: figures about the joined features.
+      public var aggregates: [FeatureProtocol.JoinAggregate]?
+      /// Number of pairs or features to skip.
+      public var offset: Int
+      /// Maximum number of pairs or features.
+      public var limit: Int
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
+        maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
+        aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.join = join
+        self.relationship = relationship
+        self.nearestCount = nearestCount
+        self.maxDistance = maxDistance
+        self.output = output
+        self.aggregates = aggregates
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.join = try FeatureProtocol.JoinSource(from: json["join"])
+        let relationship = json["relationship"]
+        self.relationship = try relationship.isPresent
+          ? FeatureProtocol.JoinRelationship(from: relationship)
+          : .intersects
+        let nearestCount = json["nearestCount"]
+        self.nearestCount = try nearestCount.isPresent
+          ? nearestCount.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
+          : 1
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.JoinOutput(from: output) : .pairs
+        let aggregates = json["aggregates"]
+        self.aggregates = try aggregates.isPresent
+          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.JoinAggregate.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent
+          ? limit.integer("integer in 0...1000000") { $0 >= 0 && $0 <= 1000000 }
+          : 100000
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// Whether there are more.
+      public var exceededLimit: Bool
+      /// The number of all pairs.
+      public var pairCount: Int
+      /// The features: of each pair, or each once.
+      public var ids: JSONOpaque
+      /// With `pairs`: the joined feature of each.
+      public var joinedIds: JSONOpaque?
+      /// With `pairs` and `nearest`: how far each is. Unit: metre.
+      public var distances: JSONOpaque?
+      /// With `counts`: with how many each is joined.
+      public var counts: JSONOpaque?
+      /// With `counts`: a column for each of `aggregates`.
+      public var aggregates: [JSONOpaque]?
+
+      public init(
+        revision: Int, exceededLimit: Bool, pairCount: Int, ids: JSONOpaque, joinedIds: JSONOpaque? = nil,
+        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [JSONOpaque]? = nil
+      ) {
+        self.revision = revision
+        self.exceededLimit = exceededLimit
+        self.pairCount = pairCount
+        self.ids = ids
+        self.joinedIds = joinedIds
+        self.distances = distances
+        self.counts = counts
+        self.aggregates = aggregates
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("pairCount")
+        writer.value(pairCount)
+        writer.key("ids")
+        ids.encode(to: &writer)
+        if let joinedIds {
+          writer.key("joinedIds")
+          joinedIds.encode(to: &writer)
+        }
+        if let distances {
+          writer.key("distances")
+          distances.encode(to: &writer)
+        }
+        if let counts {
+          writer.key("counts")
+          counts.encode(to: &writer)
+        }
+        if let aggregates {
+          writer.key("aggregates")
+          writer.array(aggregates) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }

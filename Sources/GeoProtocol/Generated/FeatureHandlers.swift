@@ -12,6 +12,8 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias QueryStatistics = FeatureProtocol.QueryStatistics
   typealias QueryDistinctValues = FeatureProtocol.QueryDistinctValues
   typealias Select = FeatureProtocol.Select
+  typealias Nearest = FeatureProtocol.Nearest
+  typealias Join = FeatureProtocol.Join
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -43,6 +45,12 @@ public protocol FeatureHandlers: MethodHandlers {
 
   /// Changes which features are selected: by those that match.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
+
+  /// The features nearest to each of several places, near ones first and equally far ones by id.
+  static func nearest(_ params: Nearest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Nearest.Result>
+
+  /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
+  static func join(_ params: Join.Params, in world: inout Types.World) throws -> TaskPlan<Types, Join.Result>
 }
 
 extension FeatureHandlers {
@@ -55,5 +63,7 @@ extension FeatureHandlers {
     host.task("feature/queryStatistics", queryStatistics)
     host.task("feature/queryDistinctValues", queryDistinctValues)
     host.task("feature/select", select)
+    host.task("feature/nearest", nearest)
+    host.task("feature/join", join)
   }
 }

@@ -435,4 +435,163 @@ public enum LocatorProtocol {
       }
     }
   }
+
+  /// The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a
+  /// score of 100.
+  public enum ReverseGeocode {
+    public static let name: StaticString = "locator/reverseGeocode"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: String?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// A point in `spatialReference`.
+      public var location: JSONOpaque
+      /// The attribute that has the names.
+      public var field: String
+      /// Only places at most so far away. Unit: metre.
+      public var maxDistance: Double?
+      /// Maximum number of places.
+      public var maxResults: Int
+      /// The attributes to return; none when absent.
+      public var resultAttributeNames: [String]?
+      /// Of the points; that of the features when absent.
+      public var outSpatialReference: String?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, location: JSONOpaque, field: String,
+        maxDistance: Double? = nil, maxResults: Int = 1, resultAttributeNames: [String]? = nil,
+        outSpatialReference: String? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.location = location
+        self.field = field
+        self.maxDistance = maxDistance
+        self.maxResults = maxResults
+        self.resultAttributeNames = resultAttributeNames
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.location = try json["location"].opaque("object")
+        self.field =
+          try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let maxResults = json["maxResults"]
+        self.maxResults = try maxResults.isPresent
+          ? maxResults.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
+          : 1
+        let resultAttributeNames = json["resultAttributeNames"]
+        self.resultAttributeNames = try resultAttributeNames.isPresent
+          ? resultAttributeNames.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// Of the points.
+      public var spatialReference: String
+      /// The places.
+      public var results: [LocatorProtocol.GeocodeResult]
+
+      public init(revision: Int, spatialReference: String, results: [LocatorProtocol.GeocodeResult]) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.results = results
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        writer.key("results")
+        writer.array(results) { $0.encode(to: &$1) }
+        writer.endObject()
+      }
+    }
+  }
 }

@@ -7,6 +7,7 @@ import JSON
 public protocol LocatorHandlers: MethodHandlers {
   typealias Geocode = LocatorProtocol.Geocode
   typealias Suggest = LocatorProtocol.Suggest
+  typealias ReverseGeocode = LocatorProtocol.ReverseGeocode
 
   /// Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the
   /// greatest first, then by id.
@@ -14,6 +15,12 @@ public protocol LocatorHandlers: MethodHandlers {
 
   /// Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.
   static func suggest(_ params: Suggest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Suggest.Result>
+
+  /// The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a
+  /// score of 100.
+  static func reverseGeocode(
+    _ params: ReverseGeocode.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ReverseGeocode.Result>
 }
 
 extension LocatorHandlers {
@@ -21,5 +28,6 @@ extension LocatorHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.task("locator/geocode", geocode)
     host.task("locator/suggest", suggest)
+    host.task("locator/reverseGeocode", reverseGeocode)
   }
 }

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "d69f43160910a176"
+  public static let hash = "aa8db43dd0ca0732"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -229,6 +229,18 @@ public enum WireProtocol {
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
+      name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
       errors: [.unknownId]
     ),
@@ -345,6 +357,12 @@ public enum WireProtocol {
       errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .contentModified]
+    ),
+    MethodInfo(
+      name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
+      errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .unknownId, .wrongKind, .notLoaded,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d69f43160910a176"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"aa8db43dd0ca0732"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -586,6 +586,101 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"whereClause","value":"population > 1000000"},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":8,"count":120,"selectedCount":121}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/nearest","summary":"The features nearest to each of several places, near ones first and equally far ones by id.","description":"The features nearest to each of several places, near ones first and equally far ones by id. Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with one that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"limit","description":"Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most 1000000.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
+{"name":"maxDistance","description":"Only features at most so far away, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
+{"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnAzimuth","description":"Whether to return azimuths; not with `planar`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"counts":{"type":"array","items":{"type":"integer"},\#
+"description":"The number of features for each place, in the order of the places."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"description":"The features of the first place, then those of the next."},\#
+"distances":{"type":"array","items":{"type":"number"},\#
+"description":"How far each is."},\#
+"azimuths":{"type":"array","items":{"type":"number"},\#
+"description":"The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is 0.","x-unit":"degree"},\#
+"exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"locations","value":{"type":"Point","coordinates":[2,48]}}],"result":{"name":"result","value":{"revision":10,"counts":[1],"ids":[1],"distances":[99138.2],"exceededLimit":false}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/join","summary":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.","description":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance. Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. Features without a geometry are joined with none, those that cannot be transformed neither.\n\nPairs are in drawing order of the features, then of the joined ones (of the nearest by distance).","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"relationship","description":"Of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
+{"name":"nearestCount","description":"With `nearest`: with how many.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
+{"name":"maxDistance","description":"With `nearest`: only those at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
+{"name":"aggregates","description":"With `counts`: figures about the joined features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/JoinAggregate"},\#
+"maxItems":16}},\#
+{"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of pairs or features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureJoinResult","schema":{"type":"object","required":["revision","exceededLimit","pairCount","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"pairCount":{"type":"integer","minimum":0,"description":"The number of all pairs."},\#
+"ids":{"$ref":"#/components/schemas/Column","description":"The features: of each pair, or each once."},\#
+"joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each."},\#
+"distances":{"$ref":"#/components/schemas/Column","description":"With `pairs` and `nearest`: how far each is.","x-unit":"metre"},\#
+"counts":{"$ref":"#/components/schemas/Column","description":"With `counts`: with how many each is joined."},\#
+"aggregates":{"type":"array","items":{"$ref":"#/components/schemas/Column"},\#
+"description":"With `counts`: a column for each of `aggregates`."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"cities"},\#
+{"name":"join","value":{"layer":"countries"}},\#
+{"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"pairCount":1,"ids":{"type":"int64","data":"AQAAAAAAAAA="},\#
+"joinedIds":{"type":"int64","data":"BwAAAAAAAAA="}}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -989,6 +1084,49 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"searchText","value":"par"},\#
 {"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":10,"results":[{"label":"Paris","score":90,"ids":[1]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"locator/reverseGeocode","summary":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","description":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"location","description":"A point in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxDistance","description":"Only places at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"metre"},\#
+{"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
+{"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"outSpatialReference","description":"Of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the points."},\#
+"results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
+"description":"The places."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
+{"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"name":"location","value":{"type":"Point","coordinates":[2.3,48.8]}},\#
+{"name":"field","value":"name"},\#
+{"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
+"distance":7613.5,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"spatialReference","description":"Of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
@@ -2311,6 +2449,21 @@ public enum OpenRPCDocument {
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
 "examples":[[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]],"x-since":"0.1.0","x-domain":"feature"},\#
+"JoinSource":{"title":"JoinSource","description":"The features that are joined: of a layer only those that pass its own filters.","type":"object","properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"A loaded layer; this or `overlay`."},\#
+"overlay":{"$ref":"#/components/schemas/ObjectId","description":"An overlay; this or `layer`."},\#
+"ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000,"description":"Only these features."},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"Only those for which this is true."}},\#
+"examples":[{"layer":"countries","whereClause":"continent = 'Europe'"}],"x-since":"0.2.0","x-domain":"feature"},\#
+"JoinRelationship":{"title":"JoinRelationship","description":"What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the other is nearest.","type":"string","enum":["intersects","within","contains","crosses","overlaps","touches","equals","envelopeIntersects","nearest"],"x-enum-descriptions":{"intersects":"They share a position.","within":"It is within the other: no position is outside, and the interiors share one.","contains":"The other is within it.","crosses":"Their interiors share some positions, in fewer dimensions than the larger has.","overlaps":"Both and what they share have the same dimension, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","equals":"They have the same positions.","envelopeIntersects":"Their envelopes share a position.","nearest":"The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins points, and of other geometries the middle of the envelope, with any features."},\#
+"examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
+"JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of those it is joined with, 0 included, and `aggregates`."},\#
+"examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
+"JoinAggregateType":{"title":"JoinAggregateType","description":"What is computed of numbers; null without any.","type":"string","enum":["sum","mean","min","max"],"x-enum-descriptions":{"sum":"Their sum.","mean":"Their arithmetic mean.","min":"The least.","max":"The greatest."},\#
+"examples":["sum"],"x-since":"0.2.0","x-domain":"feature"},\#
+"JoinAggregate":{"title":"JoinAggregate","description":"A figure about the numbers that joined features have in a field; other values do not count.","type":"object","required":["type","field"],"properties":{"type":{"$ref":"#/components/schemas/JoinAggregateType","description":"What is computed."},\#
+"field":{"type":"string","minLength":1,"maxLength":1024,"description":"The field of the joined features."}},\#
+"examples":[{"type":"sum","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
 "LoadStatus":{"title":"LoadStatus","description":"Whether the features are loaded.","oneOf":[{"type":"object","description":"Not requested yet, or cancelled.","required":["type"],"properties":{"type":{"const":"notLoaded"}}},\#
 {"type":"object","description":"Loading.","required":["type"],"properties":{"type":{"const":"loading"}}},\#
 {"type":"object","description":"Loaded.","required":["type"],"properties":{"type":{"const":"loaded"}}},\#

@@ -72,6 +72,17 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "mode"
     ]),
+    "feature/nearest": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "locations",
+      "limit", "maxDistance", "planar", "returnAzimuth", "properties"
+    ]),
+    "feature/join": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "output",
+      .init("aggregates", .elements(.named { joinAggregate })), "offset", "limit"
+    ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
     "layer/add": params([
@@ -118,6 +129,11 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       "searchText", "field", "weightField", "preferredSearchLocation", "maxResults"
+    ]),
+    "locator/reverseGeocode": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "location",
+      "field", "maxDistance", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
     "map/create": params(["id", "title", "spatialReference", "ifExists"]),
     "map/get": params(["map"]),
@@ -247,6 +263,10 @@ package enum ParamMembers {
   package static let orderBy: ParamShape = .object(["field", "order"])
 
   package static let statistic: ParamShape = .object(["type", "field", "name"])
+
+  package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
+
+  package static let joinAggregate: ParamShape = .object(["type", "field"])
 
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 

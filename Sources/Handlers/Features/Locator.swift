@@ -82,7 +82,7 @@ struct Locator: Sendable {
   }
 
   /// The name of a feature, as it is stored.
-  func label(of feature: FeatureRow) -> String {
+  static func label(of feature: FeatureRow, _ column: Int) -> String {
     switch feature.value(column) {
     case .string(let text): text
     case .integer(let number): String(number)
@@ -115,6 +115,10 @@ struct PlacePositions: Sendable {
     (transformer, geodesy) = (world.transformer, world.geodesy)
     let given = try world.canonical(originReference) ?? features.reference
     self.origin = try origin.map { try world.transformer.transform($0, from: given, to: .wgs84) }
+  }
+
+  init(of features: FeatureQuery, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy) {
+    (reference, self.transformer, self.geodesy, origin) = (features.reference, transformer, geodesy, nil)
   }
 
   /// The point of a feature, or the middle of its envelope.

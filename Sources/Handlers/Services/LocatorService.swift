@@ -17,16 +17,14 @@ package enum LocatorService: LocatorHandlers {
       features, params.searchText, params.field, weightField: params.weightField, minScore: params.minScore,
       preferring: positions)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
-    let columns = try (params.resultAttributeNames ?? []).enumerated().map { index, name in
-      (name, try features.column(name, at: "/resultAttributeNames/\(index)"))
-    }
+    let columns = try columns(params.resultAttributeNames, of: features)
     let (revision, limit) = (world.revision, params.maxResults)
     return try FeatureService.plan(effort: locator.effort) { share in
       let found = try locator.places(limit, share)
       let results = found.places.compactMap { place -> LocatorProtocol.GeocodeResult? in
         guard let feature = features.store[place.row] else { return nil }
         return LocatorProtocol.GeocodeResult(
-          id: place.id, label: locator.label(of: feature), score: Double(place.score),
+          id: place.id, label: Locator.label(of: feature, locator.column), score: Double(place.score),
           displayLocation: positions.point(of: feature, in: reference).map { Wire.opaque(.point($0)) },
           distance: place.distance, attributes: attributes(columns, of: feature))
       }
@@ -49,7 +47,7 @@ package enum LocatorService: LocatorHandlers {
       var numbers: [Text: Int] = [:]
       for place in found.places {
         guard let feature = features.store[place.row] else { continue }
-        let label = locator.label(of: feature)
+        let label = Locator.label(of: feature, locator.column)
         if let number = numbers[Text(label)] {
           results[number].ids.append(place.id)
         } else if results.count < limit {
@@ -58,6 +56,37 @@ package enum LocatorService: LocatorHandlers {
         }
       }
       return .init(revision: revision, results: results)
+    }
+  }
+
+  package static func reverseGeocode(
+    _ params: ReverseGeocode.Params, in world: inout World
+  ) throws -> Plan<ReverseGeocode.Result> {
+    let features = try FeatureQuery(params, in: world)
+    let location = try Wire.point(params.location)
+    let nearest = try NearestFeatures(
+      features, params.location, at: "/params/location", in: params.spatialReference, limit: params.maxResults,
+      maxDistance: params.maxDistance, planar: false, world)
+    let positions = try PlacePositions(of: features, from: location, in: params.spatialReference, world)
+    let column = try features.column(params.field, at: "/field")
+    let reference = try world.canonical(params.outSpatialReference) ?? features.reference
+    let columns = try columns(params.resultAttributeNames, of: features)
+    let revision = world.revision
+    return try FeatureService.plan(effort: nearest.effort) { share in
+      let results = try nearest.answer(share).neighbours.compactMap { place -> LocatorProtocol.GeocodeResult? in
+        guard let feature = features.store.feature(id: place.id) else { return nil }
+        return LocatorProtocol.GeocodeResult(
+          id: place.id, label: Locator.label(of: feature, column), score: 100,
+          displayLocation: positions.point(of: feature, in: reference).map { Wire.opaque(.point($0)) },
+          distance: place.distance, attributes: attributes(columns, of: feature))
+      }
+      return .init(revision: revision, spatialReference: reference.definition, results: results)
+    }
+  }
+
+  private static func columns(_ names: [String]?, of features: FeatureQuery) throws -> [(name: String, column: Int)] {
+    try (names ?? []).enumerated().map { index, name in
+      (name, try features.column(name, at: "/resultAttributeNames/\(index)"))
     }
   }
 

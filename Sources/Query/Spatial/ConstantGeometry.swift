@@ -27,7 +27,12 @@ final class ConstantGeometry: Sendable {
     let result = engine.withLock { prepared in
       Result { () throws(EngineError) in
         if prepared == nil { prepared = try PreparedGeometry(geometry) }
-        return try prepared?.relates(relation, other) ?? false
+        do throws(EngineError) { return try prepared?.relates(relation, other) ?? false } catch {
+          guard case .failed = error else { throw error }
+          // A feature's geometry, which nobody has checked.
+          prepared = try PreparedGeometry(geometry, isMadeValid: true)
+          return try prepared?.relates(relation, other) ?? false
+        }
       }
     }
     do { return try result.get() } catch { throw SpatialError(error) }

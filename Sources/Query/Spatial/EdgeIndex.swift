@@ -2,15 +2,16 @@
 
 import Geometry
 
+/// An edge of a ring.
+struct Edge: BitwiseCopyable, Sendable {
+  let start: SIMD2<Double>
+  let end: SIMD2<Double>
+}
+
 /// Edges of polygons, in bands of equal height.
 ///
 /// - Complexity: O(n) to make; a test reads the edges of one band: a few, where edges are short against the whole.
 struct EdgeIndex: Sendable {
-  private struct Edge: BitwiseCopyable, Sendable {
-    let start: SIMD2<Double>
-    let end: SIMD2<Double>
-  }
-
   let box: Envelope
   private let bandsPerUnit: Double
   /// The first edge of each band, then the number of all. An edge is in each band that it meets.

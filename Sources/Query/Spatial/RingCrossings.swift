@@ -40,6 +40,16 @@ struct RingCrossings {
     }
   }
 
+  /// Where a position lies relative to the rings that edges make.
+  @inline(__always)
+  static func location(of position: SIMD2<Double>, _ edges: [Edge]) -> AreaLocation {
+    var crossings = RingCrossings(position)
+    edges.withUnsafeBufferPointer { edges in
+      for edge in edges { crossings.add(edge.start, edge.end) }
+    }
+    return crossings.location
+  }
+
   var location: AreaLocation { isOnEdge ? .boundary : isOdd ? .interior : .exterior }
 }
 

@@ -24,11 +24,11 @@ extension SpatialError {
     }
   }
 
-  /// The same about a feature.
+  /// The same about a feature, unless it is about another.
   public func of(_ feature: Int) -> SpatialError {
     switch self {
-    case .mixedCollection: .mixedCollection(feature: feature)
-    case .refused(_, let reason): .refused(feature: feature, reason: reason)
+    case .mixedCollection(let known): .mixedCollection(feature: known ?? feature)
+    case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
     case .invalid, .unavailable: self
     }
   }

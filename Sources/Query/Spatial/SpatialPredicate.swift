@@ -32,9 +32,15 @@ public final class SpatialPredicate: Sendable {
   ///     written with several x.
   /// - Throws: ``SpatialError``.
   /// - Complexity: O(n log n) in positions.
-  public init(
+  public convenience init(
     _ relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]
   ) throws(SpatialError) {
+    if relation != .envelopeIntersects { try Self.check(geometry) }
+    try self.init(unchecked: relation, geometry, shifts: shifts)
+  }
+
+  /// The same for a feature's geometry, which is taken as it is.
+  init(unchecked relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]) throws(SpatialError) {
     self.relation = relation
     isNegated = relation == .disjoint
     tested = isNegated ? .intersects : relation
@@ -46,7 +52,6 @@ public final class SpatialPredicate: Sendable {
         throw .mixedCollection(feature: nil)
       }
     }
-    if relation != .envelopeIntersects { for member in members { try Self.check(member) } }
     constants = shifts.flatMap { shift in members.map { ConstantGeometry($0.shifted(by: shift)) } }
   }
 

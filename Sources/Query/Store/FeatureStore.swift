@@ -94,6 +94,12 @@ public struct FeatureStore: Sendable {
   /// The box around all geometries; nil if there are none. O(1).
   public var extent: Envelope? { index.bounds }
 
+  /// Whether no feature has a geometry other than a point. O(1).
+  public var isOfPoints: Bool { index.boxes.count == 0 }
+
+  /// Whether drawing order is that of rows.
+  public var drawsInOrderOfRows: Bool { !hasZIndexes }
+
   /// Attributes that exist or existed, in order of first occurrence.
   public var fields: [Field] { schema.fields }
 

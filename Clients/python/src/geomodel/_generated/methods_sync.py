@@ -2059,6 +2059,271 @@ class FeatureMethods(SyncCaller):
         )
         return result
 
+    def nearest(
+        self,
+        *,
+        locations: t.Geometry,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        limit: int | None = None,
+        max_distance: float | None = None,
+        planar: bool | None = None,
+        return_azimuth: bool | None = None,
+        properties: Sequence[str] | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureNearestResult:
+        """The features nearest to each of several places, near ones first and equally far ones by id.
+        Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the
+        antimeridian and around the poles; features in another reference than EPSG:4326 are transformed
+        first, which takes longer. With `planar` they are in the plane of the features' reference, in its
+        units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are
+        straight in longitude and latitude. Features without a position, or with one that has no longitude
+        and latitude, are left out.
+
+        Args:
+            locations: A point, or a multipoint of up to 100000 places, in `spatialReference`.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            limit: Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`.
+                In all at most 1000000. (in 1...10000)
+            max_distance: Only features at most so far away, in metres, or with `planar` in units of the
+                features' reference. (at least 0)
+            planar: Whether distances are planar. (default False)
+            return_azimuth: Whether to return azimuths; not with `planar`. (default False)
+            properties: The attributes to return; none when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            counts: The number of features for each place, in the order of the places.
+            ids: The features of the first place, then those of the next.
+            distances: How far each is.
+            azimuths: The direction from the place to the nearest position of each, clockwise from north;
+                0 where the distance is 0. (degree)
+            exceededLimit: Whether more features than `limit` lie within `maxDistance` of a place.
+            columns: With `properties`: the attributes in the order of `ids`.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.nearest(overlay="o1", locations={"type": "Point", "coordinates": [2, 48]})
+        """
+        result: t.FeatureNearestResult = self._call(
+            "feature/nearest",
+            _given(
+                {
+                    "locations": locations,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "limit": limit,
+                    "maxDistance": max_distance,
+                    "planar": planar,
+                    "returnAzimuth": return_azimuth,
+                    "properties": properties,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def join(
+        self,
+        *,
+        join: t.JoinSource,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        relationship: t.JoinRelationship | None = None,
+        nearest_count: int | None = None,
+        max_distance: float | None = None,
+        output: t.JoinOutput | None = None,
+        aggregates: Sequence[t.JoinAggregate] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureJoinResult:
+        """Joins features with those of another layer or overlay, or of the same, by a spatial relation or by
+        distance. Relations are planar, in the reference of the features, to which joined ones are
+        transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
+        rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first.
+        Features without a geometry are joined with none, those that cannot be transformed neither.
+
+        Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
+
+        Args:
+            join: The features that are joined.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            relationship: Of a feature to those it is joined with. (default "intersects")
+            nearest_count: With `nearest`: with how many. (in 1...1000; default 1)
+            max_distance: With `nearest`: only those at most so far away. (metre; at least 0)
+            output: What is returned. (default "pairs")
+            aggregates: With `counts`: figures about the joined features. (at most 16 elements)
+            offset: Number of pairs or features to skip. (at least 0; default 0)
+            limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            exceededLimit: Whether there are more.
+            pairCount: The number of all pairs. (at least 0)
+            ids: The features: of each pair, or each once.
+            joinedIds: With `pairs`: the joined feature of each.
+            distances: With `pairs` and `nearest`: how far each is. (metre)
+            counts: With `counts`: with how many each is joined.
+            aggregates: With `counts`: a column for each of `aggregates`.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.join(overlay="cities", join={"layer": "countries"}, relationship="within")
+        """
+        result: t.FeatureJoinResult = self._call(
+            "feature/join",
+            _given(
+                {
+                    "join": join,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "relationship": relationship,
+                    "nearestCount": nearest_count,
+                    "maxDistance": max_distance,
+                    "output": output,
+                    "aggregates": aggregates,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
 
 class LayerMethods(SyncCaller):
     """Layers of maps and scenes: feature layers over a layer of a source, groups of layers, and tables, which
@@ -3483,6 +3748,131 @@ class LocatorMethods(SyncCaller):
                     "weightField": weight_field,
                     "preferredSearchLocation": preferred_search_location,
                     "maxResults": max_results,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def reverse_geocode(
+        self,
+        *,
+        location: t.Geometry,
+        field: str,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        max_distance: float | None = None,
+        max_results: int | None = None,
+        result_attribute_names: Sequence[str] | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.LocatorReverseGeocodeResult:
+        """The places nearest to a position, near ones first, by the distance on the ellipsoid; with
+        `distance`, and a score of 100.
+
+        Args:
+            location: A point in `spatialReference`.
+            field: The attribute that has the names. (1 to 1024 characters)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            max_distance: Only places at most so far away. (metre; at least 0)
+            max_results: Maximum number of places. (in 1...1000; default 1)
+            result_attribute_names: The attributes to return; none when absent.
+            out_spatial_reference: Of the points; that of the features when absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            spatialReference: Of the points.
+            results: The places.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
+            OutOfRangeError: A number that is valid in itself is out of range where it is used: a latitude
+                beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves
+                no room on the screen.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.locator.reverse_geocode(
+                overlay="o1",
+                location={"type": "Point", "coordinates": [2.3, 48.8]},
+                field="name",
+                max_distance=50000,
+            )
+        """
+        result: t.LocatorReverseGeocodeResult = self._call(
+            "locator/reverseGeocode",
+            _given(
+                {
+                    "location": location,
+                    "field": field,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "maxDistance": max_distance,
+                    "maxResults": max_results,
+                    "resultAttributeNames": result_attribute_names,
+                    "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
             ),

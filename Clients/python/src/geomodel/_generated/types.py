@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "d69f43160910a176"
+PROTOCOL_HASH = "aa8db43dd0ca0732"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1414,6 +1414,64 @@ either.)
 """
 
 
+class JoinSource(TypedDict):
+    """The features that are joined: of a layer only those that pass its own filters."""
+
+    layer: NotRequired[ObjectId]
+    """A loaded layer; this or `overlay`."""
+    overlay: NotRequired[ObjectId]
+    """An overlay; this or `layer`."""
+    ids: NotRequired[list[FeatureId]]
+    """Only these features. (at most 1000000 elements)"""
+    whereClause: NotRequired[Expression]
+    """Only those for which this is true."""
+
+
+JoinRelationship = Literal[
+    "intersects", "within", "contains", "crosses", "overlaps", "touches", "equals", "envelopeIntersects",
+    "nearest",
+]
+"""What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or
+that the other is nearest.
+
+`intersects`: They share a position.
+`within`: It is within the other: no position is outside, and the interiors share one.
+`contains`: The other is within it.
+`crosses`: Their interiors share some positions, in fewer dimensions than the larger has.
+`overlaps`: Both and what they share have the same dimension, and each has positions that the other lacks.
+`touches`: They share positions of their boundaries only.
+`equals`: They have the same positions.
+`envelopeIntersects`: Their envelopes share a position.
+`nearest`: The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins
+points, and of other geometries the middle of the envelope, with any features.
+"""
+
+JoinOutput = Literal["pairs", "counts"]
+"""What a join returns.
+
+`pairs`: Each pair of features.
+`counts`: Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
+"""
+
+JoinAggregateType = Literal["sum", "mean", "min", "max"]
+"""What is computed of numbers; null without any.
+
+`sum`: Their sum.
+`mean`: Their arithmetic mean.
+`min`: The least.
+`max`: The greatest.
+"""
+
+
+class JoinAggregate(TypedDict):
+    """A figure about the numbers that joined features have in a field; other values do not count."""
+
+    type: JoinAggregateType
+    """What is computed."""
+    field: str
+    """The field of the joined features. (1 to 1024 characters)"""
+
+
 class FeatureQueryResult(TypedDict):
     """What `feature/query` answers."""
 
@@ -1539,6 +1597,48 @@ class FeatureSelectResult(TypedDict):
     """Number of features that are selected now; of a layer only those that match its own filters. (at least
     0)
     """
+
+
+class FeatureNearestResult(TypedDict):
+    """What `feature/nearest` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    counts: list[int]
+    """The number of features for each place, in the order of the places."""
+    ids: list[FeatureId]
+    """The features of the first place, then those of the next."""
+    distances: list[float]
+    """How far each is."""
+    azimuths: NotRequired[list[float]]
+    """The direction from the place to the nearest position of each, clockwise from north; 0 where the
+    distance is 0. (degree)
+    """
+    exceededLimit: bool
+    """Whether more features than `limit` lie within `maxDistance` of a place."""
+    columns: NotRequired[FeatureColumns]
+    """With `properties`: the attributes in the order of `ids`."""
+
+
+class FeatureJoinResult(TypedDict):
+    """What `feature/join` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    pairCount: int
+    """The number of all pairs. (at least 0)"""
+    ids: Column
+    """The features: of each pair, or each once."""
+    joinedIds: NotRequired[Column]
+    """With `pairs`: the joined feature of each."""
+    distances: NotRequired[Column]
+    """With `pairs` and `nearest`: how far each is. (metre)"""
+    counts: NotRequired[Column]
+    """With `counts`: with how many each is joined."""
+    aggregates: NotRequired[list[Column]]
+    """With `counts`: a column for each of `aggregates`."""
 
 
 class LoadStatusNotLoaded(TypedDict):
@@ -2040,6 +2140,17 @@ class LocatorSuggestResult(TypedDict):
     """The revision of the snapshot. (at least 0)"""
     results: list[SuggestResult]
     """The names."""
+
+
+class LocatorReverseGeocodeResult(TypedDict):
+    """What `locator/reverseGeocode` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the points."""
+    results: list[GeocodeResult]
+    """The places."""
 
 
 class Map(TypedDict):

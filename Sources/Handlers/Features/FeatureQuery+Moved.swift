@@ -1,0 +1,33 @@
+// The features of a query in another spatial reference, as a store with an index of its own.
+
+import GeoModel
+import Geometry
+import Query
+
+extension FeatureQuery {
+  /// The geometries of `rows` (nil for all) under the same ids, those without coordinates in `target` left out.
+  func moved(
+    _ rows: [UInt32]?, to target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
+  ) throws -> FeatureStore {
+    let rows = try rows ?? store.rowsAscending { _ in try share.worker?.checkCancelled() }
+    var moved = FeatureStore()
+    for start in stride(from: 0, to: rows.count, by: 1024) {
+      try share.checkpoint(start, of: rows.count)
+      var batch = FeatureBatch()
+      for row in rows[start..<min(start + 1024, rows.count)] {
+        guard let feature = store[row], let geometry = feature.geometry else { continue }
+        do {
+          let other = try transformer.transform(geometry, from: reference, to: target) {
+            try share.worker?.checkCancelled()
+          }
+          batch.begin(id: feature.id)
+          batch.setGeometry(other)
+        } catch let error as TransformError {
+          guard case .outsideDomain = error else { throw error }
+        }
+      }
+      do throws(StoreFailure) { try moved.append(batch) } catch { throw ModelError(error) }
+    }
+    return moved
+  }
+}

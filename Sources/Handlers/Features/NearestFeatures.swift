@@ -1,0 +1,118 @@
+// The features nearest to places: the places and the features in one reference, and the search in it.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+/// A question for the features nearest to places.
+struct NearestFeatures: Sendable {
+  /// The nearest of all places, one place after the other.
+  struct Answer {
+    var counts: [Int] = []
+    var neighbours: [Neighbour] = []
+    var exceeded = false
+  }
+
+  let features: FeatureQuery
+  private let places: [Point]
+  private let limit: Int
+  private let radius: Double
+  private let isPlanar: Bool
+  private let isBounded: Bool
+  private let transformer: any CoordinateTransformer
+  private let geodesy: any Geodesy
+
+  static let placeLimit = 100_000
+  static let resultLimit = 1_000_000
+
+  /// - Parameters:
+  ///   - locations: a point or a multipoint in `reference`, that of the features when nil; `path` is the param's.
+  ///   - limit: nil for 1, or 1000 within a distance.
+  init(
+    _ features: FeatureQuery, _ locations: JSONOpaque, at path: String, in reference: String?, limit: Int?,
+    maxDistance: Double?, planar: Bool, _ world: World
+  ) throws {
+    self.features = features
+    (transformer, geodesy) = (world.transformer, world.geodesy)
+    (isPlanar, isBounded) = (planar, maxDistance != nil)
+    radius = maxDistance ?? .infinity
+    self.limit = limit ?? (isBounded ? 1000 : 1)
+    let given = try world.canonical(reference) ?? features.reference
+    places = try Self.positions(
+      locations, at: path, from: given, to: planar ? features.reference : .wgs84, world.transformer)
+    try checkLimit(limit)
+  }
+
+  private func checkLimit(_ given: Int?) throws {
+    guard let given, places.count > Self.resultLimit / given else { return }
+    throw RPCError(
+      .invalidParams, "At most \(Self.resultLimit) features are returned for all places.", path: "/params/limit",
+      expected: "at most \(Self.resultLimit / max(places.count, 1))")
+  }
+
+  private static func positions(
+    _ opaque: JSONOpaque, at path: String, from given: SpatialReference, to reference: SpatialReference,
+    _ transformer: any CoordinateTransformer
+  ) throws -> [Point] {
+    let positions: Positions
+    switch try Wire.geometry(opaque) {
+    case .point(let point?): positions = Positions([point])
+    case .multiPoint(let points) where points.count <= placeLimit: positions = points
+    default:
+      throw RPCError(
+        .invalidGeometry, "Places are a point or a multipoint.", path: path,
+        expected: "a point, or a multipoint of at most \(placeLimit)")
+    }
+    guard case .multiPoint(let moved) = try transformer.transform(.multiPoint(positions), from: given, to: reference)
+    else { return [] }
+    if reference == .wgs84, let index = (0..<moved.count).first(where: { abs(moved[$0].y) > 90 }) {
+      throw RPCError(
+        .outOfRange, "Place \(index) is beyond a pole.", path: path, expected: "a latitude in -90...90")
+    }
+    return moved.points
+  }
+
+  /// The estimated effort for each place, in units of a plain test.
+  private var effortOfEach: Int { (isPlanar ? 50 : 100) + min(limit, features.store.count) * (isPlanar ? 2 : 40) }
+  private var movesFeatures: Bool { !isPlanar && features.reference != .wgs84 }
+
+  var effort: Int {
+    let filtering = features.isAll ? 0 : features.effort
+    let moving = movesFeatures ? features.store.count * FeatureQuery.transformCost : 0
+    // Distances to lines and polygons take a hundred times as long.
+    let factor = features.store.isOfPoints ? 1 : 100
+    return filtering + moving + places.count * effortOfEach * factor
+  }
+
+  func answer(_ share: WorkShare) throws -> Answer {
+    let shares = share.split(
+      by: features.isAll ? 0 : features.effort, movesFeatures ? features.store.count * FeatureQuery.transformCost : 0,
+      places.count * effortOfEach)
+    var rows = features.isAll ? nil : try features.rows(shares[0])
+    var store = features.store
+    if movesFeatures {
+      store = try features.moved(rows, to: .wgs84, transformer, shares[1])
+      rows = nil
+    }
+    let query = NearestQuery(
+      store, rows: rows.map { RowSet($0) }, count: limit + (isBounded ? 1 : 0), radius: radius)
+    var answer = Answer()
+    for (index, place) in places.enumerated() {
+      try shares[2].checkpoint(index, of: places.count)
+      let check = { try share.worker?.checkCancelled() ?? () }
+      let found =
+        isPlanar
+        ? try query.planar(to: SIMD2(place.x, place.y), checking: check)
+        : try query.geodetic(to: place, geodesy, checking: check)
+      answer.exceeded = answer.exceeded || found.count > limit
+      answer.counts.append(min(found.count, limit))
+      answer.neighbours += found.prefix(limit)
+      guard answer.neighbours.count <= Self.resultLimit else { throw RPCError.resultTooLarge(limit: Self.resultLimit) }
+    }
+    return answer
+  }
+}

@@ -1,0 +1,44 @@
+// The handler of `feature/nearest`.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import Query
+import WireCoding
+
+extension FeatureService {
+  package static func nearest(_ params: Nearest.Params, in world: inout World) throws -> Plan<Nearest.Result> {
+    let features = try FeatureQuery(params, in: world)
+    let nearest = try NearestFeatures(
+      features, params.locations, at: "/params/locations", in: params.spatialReference, limit: params.limit,
+      maxDistance: params.maxDistance, planar: params.planar, world)
+    let columns = try params.properties?.enumerated().map { index, name in
+      try features.column(name, at: "/properties/\(index)")
+    }
+    let returnsAzimuth = params.returnAzimuth && !params.planar
+    let revision = world.revision
+    return try plan(effort: nearest.effort) { share in
+      let answer = try nearest.answer(share)
+      var result = Nearest.Result(
+        revision: revision, counts: answer.counts, ids: answer.neighbours.map(\.id),
+        distances: answer.neighbours.map(\.distance), exceededLimit: answer.exceeded)
+      if returnsAzimuth { result.azimuths = answer.neighbours.map { $0.distance == 0 ? 0 : $0.azimuth } }
+      if let columns { result.columns = try attributes(columns, of: answer.neighbours, features.store, share) }
+      return result
+    }
+  }
+
+  private static func attributes(
+    _ columns: [Int], of neighbours: [Neighbour], _ store: FeatureStore, _ share: WorkShare
+  ) throws -> OverlayProtocol.FeatureColumns {
+    var selection = FeatureWriter.Selection()
+    selection.geometry = false
+    selection.columns = columns
+    var writer = FeatureColumnsWriter(store.schema, selection)
+    for (index, neighbour) in neighbours.enumerated() {
+      if index & 255 == 0 { try share.worker?.checkCancelled() }
+      if let feature = store.feature(id: neighbour.id) { writer.append(feature) }
+    }
+    return writer.columns()
+  }
+}

@@ -1,0 +1,144 @@
+// The features nearest to a place, exactly: in the plane, or on the ellipsoid.
+
+import Geometry
+
+/// The features of a store that are nearest to places.
+///
+/// Distances are exact: bounds only decide what is not looked at. Those of points are to the point; those of lines and polygons to
+/// their nearest position, 0 within a polygon.
+public struct NearestQuery: Sendable {
+  let store: FeatureStore
+  /// Only these rows count; nil for all.
+  let rows: RowSet?
+  /// The greatest number for each place.
+  let count: Int
+  /// What is farther away does not count.
+  let radius: Double
+
+  public init(_ store: FeatureStore, rows: RowSet?, count: Int, radius: Double = .infinity) {
+    (self.store, self.rows, self.count, self.radius) = (store, rows, count, radius)
+  }
+
+  @inline(__always)
+  func includes(_ row: UInt32) -> Bool { rows?.contains(row) ?? true }
+
+  /// The nearest in the plane, near ones first, ties by id; distances are in the units of the coordinates.
+  ///
+  /// - Parameter check: called before each feature that is no point.
+  /// - Complexity: O(log n + count) on points that are spread out.
+  public func planar(to place: SIMD2<Double>, checking check: () throws -> Void = {}) throws -> [Neighbour] {
+    // Points are compared by the squares of their distances.
+    var points = PlanarPoints(query: self, place: place)
+    try store.index.points.visitNearest(&points)
+    let list = points.list.rooted(store)
+    guard store.index.boxes.count > 0 else {
+      return list.neighbours(of: store).filter { $0.distance <= radius }
+    }
+    return try withoutActuallyEscaping(check) { check in
+      var shapes = PlanarShapes(query: self, place: place, list: list, check: check)
+      try store.index.boxes.visitNearest(&shapes)
+      return shapes.list.neighbours(of: store).filter { $0.distance <= radius }
+    }
+  }
+}
+
+private struct PlanarPoints: NearestVisitor {
+  let query: NearestQuery
+  let place: SIMD2<Double>
+  /// Squared distances.
+  var list: NeighbourList
+
+  init(query: NearestQuery, place: SIMD2<Double>) {
+    (self.query, self.place) = (query, place)
+    let square = query.radius * query.radius
+    // The square of a radius rounds: nothing at the radius itself may be lost.
+    list = NeighbourList(capacity: query.count, radius: square.isFinite ? square.nextUp.nextUp : .infinity)
+  }
+
+  @inline(__always) var limit: Double { list.limit }
+
+  @inline(__always)
+  func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place) }
+
+  @inline(__always)
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+    let shapes = leaf.shapes
+    let rows = leaf.rows
+    var limit = list.limit
+    for index in 0..<leaf.count {
+      let way = shapes[index].position - place
+      let square = (way * way).sum()
+      guard square <= limit, query.includes(rows[index]) else { continue }
+      list.insert(.init(row: rows[index], distance: square), of: query.store)
+      limit = list.limit
+    }
+  }
+}
+
+private struct PlanarShapes: NearestVisitor {
+  let query: NearestQuery
+  let place: SIMD2<Double>
+  var list: NeighbourList
+  let check: () throws -> Void
+
+  var limit: Double { min(list.limit, query.radius) }
+
+  func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place).squareRoot() * (1 - 1e-15) }
+
+  mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
+    for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
+      let row = leaf.rows[index]
+      guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
+      try check()
+      let distance = geometry.distance(to: place)
+      if distance <= query.radius { list.insert(.init(row: row, distance: distance), of: query.store) }
+    }
+  }
+}
+
+extension IndexedBox {
+  /// 0 inside.
+  @inline(__always)
+  func squaredDistance(to place: SIMD2<Double>) -> Double {
+    let way = pointwiseMax(pointwiseMax(lower - place, place - upper), .zero)
+    return (way * way).sum()
+  }
+}
+
+extension Geometry {
+  /// The distance in the plane from a position to the nearest one of the geometry; 0 within a polygon, infinite from an empty one.
+  func distance(to place: SIMD2<Double>) -> Double {
+    switch self {
+    case .collection(let parts): return parts.lazy.map { $0.distance(to: place) }.min() ?? .infinity
+    case .polygon, .multiPolygon: if location(of: place) != .exterior { return 0 }
+    default: break
+    }
+    var least = Double.infinity
+    forEachPositions { positions in
+      if case .multiPoint = self {
+        for point in positions.points { least = min(least, place.squaredDistance(toX: point.x, y: point.y)) }
+      } else if positions.count == 1 {
+        least = min(least, place.squaredDistance(toX: positions[0].x, y: positions[0].y))
+      } else {
+        positions.forEachEdge { least = min(least, place.squaredDistance(to: $0, $1)) }
+      }
+    }
+    return least.squareRoot()
+  }
+}
+
+extension SIMD2<Double> {
+  fileprivate func squaredDistance(toX x: Double, y: Double) -> Double {
+    let way = SIMD2(x, y) - self
+    return (way * way).sum()
+  }
+
+  /// To the nearest position of an edge.
+  fileprivate func squaredDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
+    let along = end - start
+    let length = (along * along).sum()
+    let part = length > 0 ? Swift.min(Swift.max((along * (self - start)).sum() / length, 0), 1) : 0
+    let way = start + along * part - self
+    return (way * way).sum()
+  }
+}

@@ -1,0 +1,156 @@
+// The nearest features on the ellipsoid and in the plane, against all distances.
+
+import Geometry
+import Projection
+import Query
+import TestSupport
+import Testing
+
+@Suite struct `Nearest features` {
+  private let geodesy = PROJTransformer()
+
+  private func store(_ geometries: [Geometry?]) throws -> FeatureStore {
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    for id in geometries.indices { batch.begin(id: geometries.count - id) }
+    try batch.setGeometries(geometries)
+    try store.append(batch)
+    return store
+  }
+
+  private func all(_ store: FeatureStore, _ measure: (Point) -> Double?) -> [(id: Int, distance: Double)] {
+    var all: [(id: Int, distance: Double)] = []
+    store.forEach { row in
+      if case .point(let point?)? = row.geometry, let distance = measure(point) { all.append((row.id, distance)) }
+      return true
+    }
+    return all.sorted { $0.distance != $1.distance ? $0.distance < $1.distance : $0.id < $1.id }
+  }
+
+  /// Where points are spread, and where places are.
+  static let worlds: [(x: ClosedRange<Double>, y: ClosedRange<Double>)] = [
+    (-180...180, -90...90), (170...190, -20...20), (-181 ... -179, -1...1), (-180...180, 88...90),
+    (-180...180, -90 ... -89.9),
+    (5...15, 45...55), (-540...540, -80...80), (10...10.001, 50...50.001), (0...0, 0...0), (-1e6...1e6, -10...10),
+  ]
+
+  @Test(arguments: 0..<worlds.count)
+  func `those on the ellipsoid are the least of all distances`(world: Int) throws {
+    let (x, y) = Self.worlds[world]
+    var random = SystemSeed(UInt64(world))
+    var points = (0..<700).map { _ in Point(x: .random(in: x, using: &random), y: .random(in: y, using: &random)) }
+    points += points.prefix(40)
+    points += [Point(x: 0, y: 90), Point(x: 77, y: 90), Point(x: 180, y: 0), Point(x: -180, y: 0)]
+    let store = try store(points.map { .point($0) } + [nil, .point(nil)])
+    let places =
+      (0..<12).map { _ in Point(x: .random(in: x, using: &random), y: .random(in: y, using: &random)) }
+      + (0..<6).map { _ in Point(x: .random(in: -180...180, using: &random), y: .random(in: -90...90, using: &random)) }
+      + [
+        points[3], Point(x: 12, y: 90), Point(x: 12, y: -90), Point(x: 180, y: 10), Point(x: -180, y: 10),
+        Point(x: 365, y: 50),
+      ]
+    for place in places {
+      let expected = all(store) { try? geodesy.inverse(from: place, to: $0).distance }
+      for (count, radius) in [
+        (1, Double.infinity), (10, .infinity), (60, .infinity), (2000, .infinity), (2000, 50_000), (5, 3_000_000),
+      ] {
+        let found = try NearestQuery(store, rows: nil, count: count, radius: radius).geodetic(to: place, geodesy)
+        let near = expected.prefix(count).filter { $0.distance <= radius }
+        #expect(found.map(\.distance) == near.map(\.distance), "\(place) \(count) \(radius)")
+        #expect(found.map(\.id) == near.map(\.id), "\(place) \(count) \(radius)")
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(0)..<6)
+  func `those in the plane are the least of all distances, among rows that count`(seed: UInt64) throws {
+    var random = SystemSeed(seed)
+    let points = (0..<3000).map { _ in
+      Point(x: Double(Int.random(in: 0...60, using: &random)), y: Double(Int.random(in: 0...60, using: &random)))
+    }
+    let store = try store(points.map { .point($0) })
+    let rows = store.rowsInDrawingOrder().filter { $0 % 3 != 0 }
+    let allowed = Set(rows.compactMap { store[$0]?.id })
+    for _ in 0..<20 {
+      let place = SIMD2(Double.random(in: -5...65, using: &random), Double(Int.random(in: 0...60, using: &random)))
+      let expected = all(store) { point in
+        let way = SIMD2(point.x, point.y) - place
+        return (way * way).sum().squareRoot()
+      }.filter { allowed.contains($0.id) }
+      for (count, radius) in [(1, Double.infinity), (25, .infinity), (4000, .infinity), (4000, 5)] {
+        let found = try NearestQuery(store, rows: RowSet(rows), count: count, radius: radius).planar(to: place)
+        let near = expected.prefix(count).filter { $0.distance <= radius }
+        #expect(found.map(\.id) == near.map(\.id) && found.map(\.distance) == near.map(\.distance))
+      }
+    }
+  }
+
+  @Test(arguments: UInt64(1)..<7)
+  func `lines and polygons are as far as their nearest position`(seed: UInt64) throws {
+    var random = SystemSeed(seed)
+    let center = Point(
+      x: .random(in: -185...185, using: &random), y: seed < 4 ? .random(in: -60...60, using: &random) : 85)
+    func near(_ reach: Double) -> Point {
+      Point(
+        x: center.x + .random(in: -reach...reach, using: &random),
+        y: min(90, center.y + .random(in: -reach...reach, using: &random)))
+    }
+    let lines = (0..<20).map { _ in Positions([near(8), near(8), near(8)]) }
+    let store = try store(lines.map { .lineString($0) })
+    for _ in 0..<5 {
+      let place = near(9)
+      let found = try NearestQuery(store, rows: nil, count: 20).geodetic(to: place, geodesy)
+      #expect(found.count == 20 && zip(found, found.dropFirst()).allSatisfy { $0.distance <= $1.distance })
+      for each in found {
+        let line = lines[20 - each.id].points
+        var sampled = Double.infinity
+        for (start, end) in zip(line, line.dropFirst()) {
+          for step in 0...800 {
+            let part = Double(step) / 800
+            let position = Point(x: start.x + (end.x - start.x) * part, y: start.y + (end.y - start.y) * part)
+            sampled = min(sampled, try geodesy.inverse(from: place, to: position).distance)
+          }
+        }
+        // Samples are up to three kilometres apart.
+        #expect(each.distance <= sampled + 1e-6 && each.distance >= sampled - 1500, "\(each) \(sampled)")
+      }
+    }
+  }
+
+  @Test func `a place in a polygon is not away from it, on either side of the antimeridian`() throws {
+    let polygon = try Geometry(
+      wkt: "POLYGON ((170 -10, 190 -10, 190 10, 170 10, 170 -10), (178 -1, 182 -1, 182 1, 178 1, 178 -1))")
+    let query = NearestQuery(try store([polygon]), rows: nil, count: 1)
+    for x in [175.0, -175, 185, -170.1] {
+      #expect(try query.geodetic(to: Point(x: x, y: 0), geodesy).first?.distance == 0)
+    }
+    let hole = try #require(try query.geodetic(to: Point(x: 180, y: 0), geodesy).first)
+    #expect(abs(hole.distance - 110_574.39) < 1)
+    #expect(try query.planar(to: SIMD2(180, 0)).first?.distance == 1)
+    #expect(try query.planar(to: SIMD2(171, 0)).first?.distance == 0)
+    let west = try #require(try query.geodetic(to: Point(x: -169, y: 0), geodesy).first)
+    #expect(abs(west.distance - 111_319.49) < 1 && abs(west.azimuth - 270) < 1e-6)
+  }
+
+  @Test func `a far search can be cancelled`() throws {
+    struct Stop: Error {}
+    let store = try store((0..<5000).map { .point(Point(x: Double($0 % 90), y: Double($0 % 60))) })
+    #expect(throws: Stop.self) {
+      try NearestQuery(store, rows: nil, count: 1).geodetic(to: Point(x: -120, y: -60), geodesy) { throw Stop() }
+    }
+  }
+}
+
+/// splitmix64.
+struct SystemSeed: RandomNumberGenerator {
+  var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
