@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "aa8db43dd0ca0732"
+  public static let hash = "55e2d47277f12ffa"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
     "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
@@ -196,6 +196,12 @@ public enum WireProtocol {
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"aa8db43dd0ca0732"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"55e2d47277f12ffa"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -408,6 +408,56 @@ public enum OpenRPCDocument {
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"ids":[1]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/queryRelated","summary":"Features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides.","description":"Features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides. Grouped by the features to which they are related.\n\nAny cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points; null, NaN and JSON are related to nothing. Features without related ones have no group.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"keyField","description":"The field of the features that match.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"relatedField","description":"The field of related features whose value equals that of `keyField`.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"relatedLayer","description":"The loaded layer or table with related features; this or `relatedOverlay`. It may be the same layer.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"relatedOverlay","description":"The overlay with related features.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"relatedWhereClause","description":"Only related features for which this is true.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"orderBy","description":"Sort keys of the features in a group, as of `feature/query`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"limit","description":"Maximum number of related features in all groups together; a feature in two groups counts twice.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
+{"name":"properties","description":"The attributes of related features to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"outSpatialReference","description":"Of the geometries in the answer; that of the related features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryRelatedResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit","groups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more related features."},\#
+"groups":{"type":"array","items":{"$ref":"#/components/schemas/RelatedGroup"},\#
+"description":"In the drawing order of the features to which they are related."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"Those of the related features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"countries"},\#
+{"name":"ids","value":[7]},\#
+{"name":"keyField","value":"code"},\#
+{"name":"relatedLayer","value":"cities"},\#
+{"name":"relatedField","value":"country"},\#
+{"name":"returnGeometry","value":false}],"result":{"name":"result","value":{"revision":10,"spatialReference":"EPSG:4326","exceededLimit":false,"groups":[{"id":7,"count":1,"features":[{"type":"Feature","id":1,"geometry":null,"properties":{"name":"Paris","country":"FR"}}]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"feature/queryCount","summary":"Returns their number only.","description":"Returns their number only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -2446,6 +2496,10 @@ public enum OpenRPCDocument {
 "DistinctRecords":{"title":"DistinctRecords","description":"A record for each combination of values: `values` by field, and `count`, the number of features that have them.","type":"array","items":{"type":"object"},\#
 "examples":[[{"values":{"country":"France"},\#
 "count":12}]],"x-since":"0.2.0","x-domain":"feature"},\#
+"RelatedGroup":{"title":"RelatedGroup","description":"The features that are related to one feature.","type":"object","required":["id","count","features"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature to which they are related."},\#
+"count":{"type":"integer","minimum":1,"description":"Their number, also where `limit` leaves some out."},\#
+"features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order."}},\#
+"examples":[{"id":7,"count":1,"features":[{"type":"Feature","id":1,"geometry":null,"properties":{"country":"FR"}}]}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
 "examples":[[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]],"x-since":"0.1.0","x-domain":"feature"},\#

@@ -48,6 +48,12 @@ package enum ParamMembers {
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
+    "feature/queryRelated": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "keyField",
+      "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause",
+      .init("orderBy", .elements(.named { orderBy })), "limit", "properties", "returnGeometry", "outSpatialReference"
+    ]),
     "feature/queryCount": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent })

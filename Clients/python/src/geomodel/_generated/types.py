@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "aa8db43dd0ca0732"
+PROTOCOL_HASH = "55e2d47277f12ffa"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1405,6 +1405,18 @@ DistinctRecords = Any
 them.
 """
 
+
+class RelatedGroup(TypedDict):
+    """The features that are related to one feature."""
+
+    id: FeatureId
+    """The feature to which they are related."""
+    count: int
+    """Their number, also where `limit` leaves some out. (at least 1)"""
+    features: FeatureList
+    """By `orderBy`, else in drawing order."""
+
+
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
 
@@ -1532,6 +1544,23 @@ class FeatureQueryIdsPart(TypedDict):
     """That of the reply. (at least 0)"""
     ids: list[FeatureId]
     """The next ids."""
+
+
+class FeatureQueryRelatedResult(TypedDict):
+    """What `feature/queryRelated` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the geometries."""
+    exceededLimit: bool
+    """Whether there are more related features."""
+    groups: list[RelatedGroup]
+    """In the drawing order of the features to which they are related."""
+    failed: NotRequired[list[FailedFeature]]
+    """Those of the related features whose geometry is null because a position of it has no coordinates in
+    `outSpatialReference`; absent without any.
+    """
 
 
 class FeatureQueryCountResult(TypedDict):
