@@ -516,7 +516,7 @@ public enum DocumentProtocol {
     /// How a group shows its layers; absent for others.
     public var visibilityMode: LayerProtocol.GroupVisibilityMode?
     /// Only features for which this is true match, in queries, drawing and identifying; all when absent.
-    public var definitionExpression: String?
+    public var definitionExpression: JSONOpaque?
     /// The fields that hold the time of its features, and the time filter.
     public var time: LayerProtocol.LayerTime?
     /// Whether the time extent filters; absent for a group.
@@ -536,7 +536,7 @@ public enum DocumentProtocol {
       layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
       sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
-      definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
+      definitionExpression: JSONOpaque? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
       labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool? = nil
     ) {
@@ -654,7 +654,7 @@ public enum DocumentProtocol {
       }
       if let definitionExpression {
         writer.key("definitionExpression")
-        writer.value(definitionExpression)
+        definitionExpression.encode(to: &writer)
       }
       if let time {
         writer.key("time")

@@ -239,9 +239,9 @@ public enum FeatureProtocol {
     /// Only these features.
     public var ids: [Int]?
     /// Only those for which this is true.
-    public var whereClause: String?
+    public var whereClause: JSONOpaque?
 
-    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: String? = nil) {
+    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil) {
       self.layer = layer
       self.overlay = overlay
       self.ids = ids
@@ -278,7 +278,7 @@ public enum FeatureProtocol {
       }
       if let whereClause {
         writer.key("whereClause")
-        writer.value(whereClause)
+        whereClause.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -389,7 +389,7 @@ public enum FeatureProtocol {
     /// Only these features.
     var ids: [Int]? { get }
     /// Only those for which this is true, neither false nor unknown.
-    var whereClause: String? { get }
+    var whereClause: JSONOpaque? { get }
     /// Only those that are selected, or only those that are not.
     var isSelected: Bool? { get }
     /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -437,7 +437,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -469,7 +469,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil, properties: [String]? = nil,
         returnGeometry: Bool = true, returnM: Bool = false, maxAllowableOffset: Double? = nil,
@@ -715,7 +715,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -732,7 +732,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
@@ -881,7 +881,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -896,7 +896,7 @@ public enum FeatureProtocol {
       /// The field of related features whose value equals that of `keyField`.
       public var relatedField: String
       /// Only related features for which this is true.
-      public var relatedWhereClause: String?
+      public var relatedWhereClause: JSONOpaque?
       /// Sort keys of the features in a group, as of `feature/query`.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Maximum number of related features in all groups together; a feature in two groups counts twice.
@@ -911,10 +911,10 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, keyField: String,
         relatedLayer: String? = nil, relatedOverlay: String? = nil, relatedField: String,
-        relatedWhereClause: String? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, limit: Int = 1000,
+        relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, limit: Int = 1000,
         properties: [String]? = nil, returnGeometry: Bool = true, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -1079,7 +1079,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1089,7 +1089,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
@@ -1195,7 +1195,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1207,7 +1207,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -1347,7 +1347,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1358,7 +1358,7 @@ public enum FeatureProtocol {
       /// The attributes that the features of a group have in common.
       public var groupBy: [String]?
       /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
-      public var having: String?
+      public var having: JSONOpaque?
       /// Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups
       /// when absent, are in ascending order of the values of `groupBy`, null last.
       public var orderBy: [FeatureProtocol.OrderBy]?
@@ -1370,10 +1370,10 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
-        groupBy: [String]? = nil, having: String? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1506,7 +1506,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1525,7 +1525,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String],
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
@@ -1652,7 +1652,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1664,7 +1664,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         mode: OverlayProtocol.SelectionMode = .new
       ) {
@@ -1784,7 +1784,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1807,7 +1807,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque,
         limit: Int? = nil, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
         properties: [String]? = nil
@@ -1973,7 +1973,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1999,7 +1999,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,

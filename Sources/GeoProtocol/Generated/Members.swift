@@ -8,6 +8,7 @@ public enum MemberPayload: Sendable {
   case baseSurfaceUpdate(SceneProtocol.BaseSurfaceUpdate)
   case basemapUpdate(MapProtocol.BasemapUpdate)
   case boolean(Bool)
+  case expression(JSONOpaque)
   case labelDefinitions([SymbologyProtocol.LabelDefinition])
   case layerTime(LayerProtocol.LayerTime)
   case newBookmarks([BookmarkProtocol.NewBookmark])

@@ -27,10 +27,10 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "55e2d47277f12ffa"
+  public static let hash = "28b8fc6d1147eae4"
   public static let domains = [
-    "session", "binding", "bookmark", "clock", "document", "edit", "environment", "feature", "layer", "location",
-    "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "session", "binding", "bookmark", "clock", "document", "edit", "environment", "expression", "feature", "layer",
+    "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -185,6 +185,10 @@ public enum WireProtocol {
     MethodInfo(
       name: "environment/listKeys", domain: "environment", shape: .query, since: "0.1.0",
       errors: []
+    ),
+    MethodInfo(
+      name: "expression/convert", domain: "expression", shape: .query, since: "0.2.0",
+      errors: [.expressionSyntax, .expressionType, .expressionTooDeep]
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",

@@ -37,6 +37,7 @@ package enum ParamMembers {
     "environment/get": params(["node", "key"]),
     "environment/clear": params(["keys", "node"]),
     "environment/listKeys": params([]),
+    "expression/convert": params(["expression"]),
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),

@@ -14,7 +14,10 @@ public enum SymbologyProtocol {
     try json.string("string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})") { StringChecks.color($0) }
   }
 
-  /// An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.
+  /// An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the
+  /// properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes
+  /// text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the `path` of
+  /// those in JSON leads to the value.
   ///
   /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
   /// backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_`
@@ -22,11 +25,18 @@ public enum SymbologyProtocol {
   ///
   /// [Functions, operators and types](expressions.md) are also in `session/describe`.
   ///
-  /// Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types
-  /// are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text
-  /// compared with a number. Attributes of graphics may be of any type; operations on values of different types are
-  /// unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are
-  /// unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.
+  /// The geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the
+  /// spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from
+  /// -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a geometry, and
+  /// where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS and S_DISJOINT).
+  /// Invalid geometries in an expression are refused with the place of the fault.
+  ///
+  /// A text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs
+  /// and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type
+  /// errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may
+  /// be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON
+  /// text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways:
+  /// `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
   ///
   /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
   /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
@@ -34,8 +44,10 @@ public enum SymbologyProtocol {
   ///
   /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
   /// of `locale`. The separators and names are those of the Unicode CLDR.
-  static func readExpression(_ json: JSONValue) throws(JSONError) -> String {
-    try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
+  static func readExpression(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
+    try json.opaque(
+      "string of 1 to 65536 characters, object or boolean",
+      [.string, .object, .bool], 1...65536)
   }
 
   /// A marker's shape.
@@ -614,7 +626,7 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.SizeStop]?
       /// The value at which the size is `minSize`.
@@ -627,7 +639,7 @@ public enum SymbologyProtocol {
       public var maxSize: Double?
 
       public init(
-        field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.SizeStop]? = nil,
+        field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.SizeStop]? = nil,
         minDataValue: Double? = nil, maxDataValue: Double? = nil, minSize: Double? = nil, maxSize: Double? = nil
       ) {
         self.field = field
@@ -667,7 +679,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         if let stops {
           writer.key("stops")
@@ -697,11 +709,11 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.ColorStop]
 
-      public init(field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.ColorStop]) {
+      public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.ColorStop]) {
         self.field = field
         self.expression = expression
         self.stops = stops
@@ -725,7 +737,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("stops")
         writer.array(stops) { $0.encode(to: &$1) }
@@ -737,11 +749,11 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.OpacityStop]
 
-      public init(field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.OpacityStop]) {
+      public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.OpacityStop]) {
         self.field = field
         self.expression = expression
         self.stops = stops
@@ -765,7 +777,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("stops")
         writer.array(stops) { $0.encode(to: &$1) }
@@ -777,12 +789,13 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// How the angle is measured.
       public var rotationType: SymbologyProtocol.RotationType
 
       public init(
-        field: String? = nil, expression: String? = nil, rotationType: SymbologyProtocol.RotationType = .geographic
+        field: String? = nil, expression: JSONOpaque? = nil,
+        rotationType: SymbologyProtocol.RotationType = .geographic
       ) {
         self.field = field
         self.expression = expression
@@ -809,7 +822,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("rotationType")
         rotationType.encode(to: &writer)
@@ -1032,7 +1045,7 @@ public enum SymbologyProtocol {
       /// The fields whose values are matched.
       public var fields: [String]?
       /// The expression whose value is matched.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// No two of the same values.
       public var uniqueValues: [SymbologyProtocol.UniqueValue]
       /// The symbol of all others, null included; without it they are not drawn.
@@ -1044,7 +1057,7 @@ public enum SymbologyProtocol {
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
-        fields: [String]? = nil, expression: String? = nil, uniqueValues: [SymbologyProtocol.UniqueValue],
+        fields: [String]? = nil, expression: JSONOpaque? = nil, uniqueValues: [SymbologyProtocol.UniqueValue],
         defaultSymbol: SymbologyProtocol.Symbol? = nil, defaultLabel: String? = nil,
         visualVariables: [SymbologyProtocol.VisualVariable] = []
       ) {
@@ -1084,7 +1097,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("uniqueValues")
         writer.array(uniqueValues) { $0.encode(to: &$1) }
@@ -1106,7 +1119,7 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// Divides the number; features where it is null or 0 have no number.
       public var normalizationField: String?
       /// By ascending numbers, without overlaps.
@@ -1120,7 +1133,7 @@ public enum SymbologyProtocol {
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
-        field: String? = nil, expression: String? = nil, normalizationField: String? = nil,
+        field: String? = nil, expression: JSONOpaque? = nil, normalizationField: String? = nil,
         breaks: [SymbologyProtocol.ClassBreak], defaultSymbol: SymbologyProtocol.Symbol? = nil,
         defaultLabel: String? = nil, visualVariables: [SymbologyProtocol.VisualVariable] = []
       ) {
@@ -1165,7 +1178,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         if let normalizationField {
           writer.key("normalizationField")
@@ -1249,9 +1262,9 @@ public enum SymbologyProtocol {
   /// Labels for the features of a kind.
   public struct LabelDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// The text; no label where it is null or empty.
-    public var expression: String
+    public var expression: JSONOpaque
     /// The features that have it; all when absent.
-    public var whereClause: String?
+    public var whereClause: JSONOpaque?
     /// How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter.
     public var symbol: SymbologyProtocol.Symbol?
     /// Not drawn when zoomed out beyond this scale's denominator.
@@ -1264,7 +1277,7 @@ public enum SymbologyProtocol {
     public var priority: Int
 
     public init(
-      expression: String, whereClause: String? = nil, symbol: SymbologyProtocol.Symbol? = nil,
+      expression: JSONOpaque, whereClause: JSONOpaque? = nil, symbol: SymbologyProtocol.Symbol? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, placement: SymbologyProtocol.LabelPlacement = .automatic,
       priority: Int = 0
     ) {
@@ -1297,10 +1310,10 @@ public enum SymbologyProtocol {
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("expression")
-      writer.value(expression)
+      expression.encode(to: &writer)
       if let whereClause {
         writer.key("whereClause")
-        writer.value(whereClause)
+        whereClause.encode(to: &writer)
       }
       if let symbol {
         writer.key("symbol")
@@ -1327,7 +1340,7 @@ public enum SymbologyProtocol {
     /// A field; without `expression`.
     public var field: String?
     /// The expression; without `field`.
-    public var expression: String?
+    public var expression: JSONOpaque?
     /// The label shown to people; the field's name or the expression when absent.
     public var label: String?
     /// The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
@@ -1335,7 +1348,7 @@ public enum SymbologyProtocol {
     /// else one of numbers.
     public var format: String?
 
-    public init(field: String? = nil, expression: String? = nil, label: String? = nil, format: String? = nil) {
+    public init(field: String? = nil, expression: JSONOpaque? = nil, label: String? = nil, format: String? = nil) {
       self.field = field
       self.expression = expression
       self.label = label
@@ -1368,7 +1381,7 @@ public enum SymbologyProtocol {
       }
       if let expression {
         writer.key("expression")
-        writer.value(expression)
+        expression.encode(to: &writer)
       }
       if let label {
         writer.key("label")

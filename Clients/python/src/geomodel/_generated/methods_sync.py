@@ -307,8 +307,8 @@ class BindingMethods(SyncCaller):
         second: str,
         id: t.ObjectId | None = None,
         direction: t.LinkDirection | None = None,
-        transform: str | None = None,
-        inverse: str | None = None,
+        transform: t.Expression | None = None,
+        inverse: t.Expression | None = None,
         owner: t.ObjectId | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
@@ -339,10 +339,8 @@ class BindingMethods(SyncCaller):
             second: JSON Pointer, without wildcards. (at most 1024 characters)
             id: The new object's id; minted when absent.
             direction: The direction. (default "twoWay")
-            transform: An expression in CQL2 text that computes the second from the first, named `value`.
-                (1 to 65536 characters)
-            inverse: The inverse expression; required for `twoWay` with a `transform`. (1 to 65536
-                characters)
+            transform: An expression that computes the second from the first, named `value`.
+            inverse: The inverse expression; required for `twoWay` with a `transform`.
             owner: The object that owns it and whose closing closes it; the session when absent.
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
@@ -1244,6 +1242,55 @@ class EnvironmentMethods(SyncCaller):
             server.environment.list_keys()
         """
         result: t.EnvironmentListKeysResult = self._call("environment/listKeys", _given({"meta": meta}))
+        return result
+
+
+class ExpressionMethods(SyncCaller):
+    """The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Wherever an `Expression`
+    stands, either is accepted.
+    """
+
+    def convert(
+        self,
+        *,
+        expression: t.Expression,
+        meta: t.Meta | None = None,
+    ) -> t.ExpressionConvertResult:
+        """Checks an expression, and answers it in both encodings.
+
+        Both are normal: the same for expressions that differ in white space, case of keywords or needless
+        parentheses only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ...,
+        else]}`, which is not of CQL2, `ENVELOPE` is a `bbox`, and a sign before an operand is a
+        multiplication with -1. Chains of sums and products become nested operations, of which there are at
+        most 100 inside one another.
+
+        Args:
+            expression: The expression, as text or JSON.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            cql2Text: In CQL2 text.
+            cql2Json: In CQL2 JSON.
+            properties: The names of properties in it, each once, in order of first use.
+
+        Raises:
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.expression.convert(expression="population > 1000 AND S_INTERSECTS(geometry, POINT(7 50))")
+        """
+        result: t.ExpressionConvertResult = self._call(
+            "expression/convert",
+            _given(
+                {
+                    "expression": expression,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
 
@@ -7398,6 +7445,10 @@ class Domains(SyncCalling):
     @cached_property
     def environment(self) -> EnvironmentMethods:
         return EnvironmentMethods(self)
+
+    @cached_property
+    def expression(self) -> ExpressionMethods:
+        return ExpressionMethods(self)
 
     @cached_property
     def feature(self) -> FeatureMethods:
