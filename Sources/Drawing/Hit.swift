@@ -96,9 +96,13 @@ private struct HitSearch {
     let rules =
       try layer.symbols.largest(in: layer.store, checking: check).map { $0.scaled(by: layer.symbolScale).reach }.max()
       ?? 0
+    var known: [String: Double] = [:]
     let own = try layer.store.greatestSymbol { text in
+      if let reach = known[text] { return reach }
       try check()
-      return OwnSymbols.parsed(text)?.reach ?? 0
+      let reach = OwnSymbols.parsed(text)?.reach ?? 0
+      if known.count < OwnSymbols.limit { known[text] = reach }
+      return reach
     }
     reach = radius + max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
   }
@@ -253,7 +257,7 @@ private struct HitSearch {
 
 /// The symbols of graphics that have their own, each text parsed once.
 private struct OwnSymbols {
-  private static let limit = 4096
+  static let limit = 4096
   private var parsed: [String: Symbol?] = [:]
 
   static func parsed(_ text: String) -> Symbol? { DrawnSymbol.own(Text(text)).evaluated(scale: 1) }

@@ -61,6 +61,17 @@ extension JSONValue {
     return .parsed(self)
   }
 
+  /// A value of some types that is left to its handler. `lengths` are those of a string, in code points.
+  package func opaque(
+    _ expected: StaticString, _ kinds: Set<Kind>, _ lengths: ClosedRange<Int>
+  ) throws(JSONError) -> JSONOpaque {
+    guard kinds.contains(kind) else { throw typeError(expected: "\(expected)") }
+    if kind == .string, !lengths.contains(withUTF8 { String(decoding: $0, as: UTF8.self) }.unicodeScalars.count) {
+      throw error(expected: "\(expected)")
+    }
+    return .parsed(self)
+  }
+
   /// An array whose number of elements is bounded.
   package func array<T>(
     _ expected: StaticString, _ counts: some RangeExpression<Int>, _ read: (JSONValue) throws(JSONError) -> T

@@ -83,6 +83,7 @@ final class Client: MethodHost, HandlerClient {
     EditService.register(on: self)
     DocumentService.register(on: self)
     ClockService.register(on: self)
+    ExpressionService.register(on: self)
     TaskService.register(on: self)
     SourceService.register(on: self)
     MapService.register(on: self)

@@ -98,9 +98,9 @@ package enum BindingService: BindingHandlers {
   }
 
   /// An expression over `value` alone.
-  private static func expression(_ text: String, _ member: String) throws -> Expression {
+  private static func expression(_ given: JSONOpaque, _ member: String) throws -> Expression {
     let path = "/params/\(member)"
-    let expression = try Wire.parsed(text, at: path)
+    let expression = try Wire.parsed(given, at: path)
     do { try expression.check(names: ["value"]) } catch { throw RPCError(error, at: path) }
     return expression
   }

@@ -45,7 +45,9 @@ extension FeatureDataset {
     let description = LayerDescription(
       name: name, geometryType: points == nil ? geometryType(handle) : "Point", fields: fields,
       featureCount: count < 0 ? nil : Int(count), extent: count == 0 ? nil : extent(handle),
-      spatialReference: Self.spatialReference(handle, gdal), fidColumn: fidColumn(handle))
+      spatialReference: Self.spatialReference(handle, gdal), fidColumn: fidColumn(handle),
+      geometryName: points == nil
+        ? gdal.pointee.OGR_L_GetGeometryColumn(handle).map(decoded).flatMap { $0.isEmpty ? nil : $0 } : nil)
     return FeatureLayer(handle: handle, description: description, columns: columns, points: points)
   }
 

@@ -8,6 +8,7 @@ extension LayerDescription {
     writer.beginObject()
     writer.member("name", name)
     writer.member("geometryType", geometryType)
+    writer.member("geometryName", geometryName)
     writer.key("fields")
     writer.array(fields) { field, writer in
       writer.beginArray()
@@ -40,7 +41,7 @@ extension LayerDescription {
       featureCount: try json["featureCount"].ifPresent { v throws(JSONError) in try v.integer() },
       extent: extent.map { Envelope(xMin: $0[0], yMin: $0[1], xMax: $0[2], yMax: $0[3]) },
       spatialReference: try json.text("reference").map { SpatialReference($0) },
-      fidColumn: try json.text("fidColumn"))
+      fidColumn: try json.text("fidColumn"), geometryName: try json.text("geometryName"))
   }
 }
 

@@ -78,6 +78,8 @@ public struct LayerDescription: Hashable, Sendable {
   public let name: String
   /// "Point", "MultiPolygon", "Unknown" if features differ; nil for a table without geometry.
   public let geometryType: String?
+  /// The name of the column of geometries, if the format has one.
+  public let geometryName: String?
   /// In the order of the columns of ``FeatureBlock``.
   public let fields: [Field]
   /// Nil if it takes a full read to count them.
@@ -91,9 +93,10 @@ public struct LayerDescription: Hashable, Sendable {
 
   public init(
     name: String, geometryType: String?, fields: [Field], featureCount: Int?, extent: Envelope?,
-    spatialReference: SpatialReference?, fidColumn: String?
+    spatialReference: SpatialReference?, fidColumn: String?, geometryName: String? = nil
   ) {
     self.name = name
+    self.geometryName = geometryName
     self.geometryType = geometryType
     self.fields = fields
     self.featureCount = featureCount

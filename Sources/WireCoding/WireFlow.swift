@@ -55,9 +55,20 @@ extension Wire {
   }
 
   /// - Parameter path: the JSON Pointer of the expression, for errors.
-  package static func parsed(_ text: String, at path: String) throws -> Expression {
-    do throws(ExpressionError) { return try Expression(text) } catch { throw RPCError(error, at: path) }
+  package static func parsed(_ given: JSONOpaque, at path: String) throws -> Expression {
+    do throws(ExpressionError) { return try expression(given) } catch { throw RPCError(error, at: path) }
   }
+
+  /// An expression as text or as CQL2 JSON.
+  package static func expression(_ given: JSONOpaque) throws(ExpressionError) -> Expression {
+    if let value = given.value { return try Expression(value) }
+    // Written by the server itself.
+    guard let document = try? JSONDocument(given.jsonText) else { return try Expression("") }
+    return try document.read { (value) throws(ExpressionError) in try Expression(value) }
+  }
+
+  /// An expression as clients are sent it: as text.
+  package static func opaque(_ expression: Expression) -> JSONOpaque { .written { $0.value(expression.text) } }
 
   package static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
     .init(
@@ -65,7 +76,7 @@ extension Wire {
       doc: it.doc?.string,
       derived: it.derivation.map {
         .init(
-          expression: $0.expression.text,
+          expression: opaque($0.expression),
           inputs: $0.inputs.isEmpty
             ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
       },

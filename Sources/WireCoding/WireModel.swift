@@ -60,12 +60,13 @@ package enum Wire {
     SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), reference: layer.spatialReference.map { SpatialReference($0) },
-      fields: layer.fields.map(field))
+      fields: layer.fields.map(field), geometryName: layer.geometryName)
   }
 
   package static func sourceLayer(_ layer: SourceLayer) -> SourceProtocol.SourceLayer {
     .init(
-      name: layer.name.string, geometryType: layer.geometryType, featureCount: layer.featureCount,
+      name: layer.name.string, geometryType: layer.geometryType, geometryName: layer.geometryName?.string,
+      featureCount: layer.featureCount,
       extent: layer.extent.map(envelope), spatialReference: layer.reference?.definition, fields: layer.fields.map(field)
     )
   }

@@ -61,7 +61,7 @@ extension Wire {
 
   package static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
     .init(
-      expression: label.expression.text, whereClause: label.condition?.text, symbol: text(label.symbol),
+      expression: opaque(label.expression), whereClause: label.condition.map(opaque), symbol: text(label.symbol),
       minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
       priority: label.priority)
   }

@@ -69,11 +69,13 @@ extension Wire {
     }
   }
 
-  package static func expression(_ text: String, at member: String) throws(SymbologyError) -> Expression {
-    do throws(ExpressionError) { return try Expression(text) } catch { throw SymbologyError(error, at: [member]) }
+  package static func expression(_ given: JSONOpaque, at member: String?) throws(SymbologyError) -> Expression {
+    do throws(ExpressionError) { return try expression(given) } catch {
+      throw SymbologyError(error, at: member.map { [$0] } ?? [])
+    }
   }
 
-  package static func source(_ field: String?, _ expression: String?) throws(SymbologyError) -> AttributeSource {
+  package static func source(_ field: String?, _ expression: JSONOpaque?) throws(SymbologyError) -> AttributeSource {
     switch (field, expression) {
     case (let field?, nil): return .field(Text(field))
     case (nil, let text?): return .expression(try self.expression(text, at: "expression"))
@@ -81,7 +83,9 @@ extension Wire {
     }
   }
 
-  private static func sources(_ fields: [String]?, _ expression: String?) throws(SymbologyError) -> [AttributeSource] {
+  private static func sources(_ fields: [String]?, _ expression: JSONOpaque?) throws(SymbologyError)
+    -> [AttributeSource]
+  {
     switch (fields, expression) {
     case (let fields?, nil): return fields.map { .field(Text($0)) }
     case (nil, let text?): return [.expression(try self.expression(text, at: "expression"))]
@@ -165,8 +169,8 @@ extension Wire {
           symbol: symbol(entry.symbol), label: entry.label?.string, description: entry.description?.string,
           visualVariables: variables))
     case .uniqueValue(let unique):
-      var expression: String?
-      if case .expression(let only)? = unique.sources.first { expression = only.text }
+      var expression: JSONOpaque?
+      if case .expression(let only)? = unique.sources.first { expression = opaque(only) }
       return .uniqueValue(
         .init(
           fields: expression == nil ? unique.sources.flatMap(\.fields) : nil, expression: expression,
@@ -198,8 +202,8 @@ extension Wire {
     if case .field(let name) = source { name.string } else { nil }
   }
 
-  package static func expression(_ source: AttributeSource) -> String? {
-    if case .expression(let expression) = source { expression.text } else { nil }
+  package static func expression(_ source: AttributeSource) -> JSONOpaque? {
+    if case .expression(let expression) = source { opaque(expression) } else { nil }
   }
 
   /// An attribute's value as JSON.

@@ -49,11 +49,27 @@ struct SwiftCoding {
     case .map(let element): "\(value).dictionary\(reading(element))"
     case .named(let name):
       switch types[name]?.kind {
-      case .opaque(let schema): "\(value).opaque(\(literal(schema["type"]?.string ?? name)))"
+      case .opaque(let schema):
+        boundedOpaque(schema, from: value) == nil
+          ? "\(value).opaque(\(literal(schema["type"]?.string ?? name)))" : "\(readerName(name))(\(value))"
       case .scalar: "\(readerName(name))(\(value))"
       default: "\(swiftType(type))(from: \(value))"
       }
     }
+  }
+
+  /// The reader of a value of several types whose strings are bounded, in lines; nil for a value that only its handler checks.
+  func boundedOpaque(_ schema: Tree, from value: String) -> [String]? {
+    let types = schema["type"]?.elements.compactMap(\.string) ?? []
+    guard let most = schema["maxLength"]?.integer, let last = types.last else { return nil }
+    let least = schema["minLength"]?.integer ?? 0
+    func words(_ type: String) -> String { type == "string" ? "string of \(least) to \(most) characters" : type }
+    let kinds = types.map { $0 == "boolean" ? ".bool" : ".\($0)" }.joined(separator: ", ")
+    return [
+      "\(value).opaque(",
+      "  \(literal(types.dropLast().map(words).joined(separator: ", ") + " or " + words(last))),",
+      "  [\(kinds)], \(least)...\(most))",
+    ]
   }
 
   private func readerName(_ name: String) -> String {

@@ -19,7 +19,7 @@ struct SwiftTypes {
         isFirst = false
       }
       for type in domain.types {
-        if case .opaque = type.kind { continue }
+        if case .opaque(let schema) = type.kind, coding.boundedOpaque(schema, from: "") == nil { continue }
         if type.collection != nil { continue }
         separate(&lines)
         emit(type, &lines)
@@ -104,7 +104,13 @@ struct SwiftTypes {
       lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> \(noun) {") { lines in
         lines.add("try " + coding.decode(base, constraints, typeName: type.name, from: "json"))
       }
-    case .opaque: break
+    case .opaque(let schema):
+      guard let reading = coding.boundedOpaque(schema, from: "json") else { break }
+      lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> JSONOpaque {") {
+        lines in
+        lines.add("try " + reading[0])
+        for line in reading.dropFirst() { lines.add(line) }
+      }
     }
   }
 

@@ -34,6 +34,7 @@ PROGRAMS = {
     "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
     "features": ("floors/features.c", ["-lgdal"]),
+    "scan": ("floors/scan.c", []),
 }
 Figures = dict[str, float]
 
@@ -92,10 +93,18 @@ MEASURES = [
     Measure("join", "join", "s", "join_seconds", most=0.4),
     Measure("query-ids", "model", "us/box", "ids_microseconds", most=1.6),
     Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
+    Measure(
+        "query-features-six", "model", "us/box", "features_microseconds", floor_key="six_decimals_microseconds", most=1.7),
     Measure("moved-ids", "model", "us/box", "moved_ids_microseconds", own_key="ids_microseconds", most=1.5),
     Measure(
         "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
     Measure("move", "model", "s", "move_seconds"),
+    Measure("filter-count", "filters", "ms", "count_milliseconds", most=1.5),
+    Measure("statistics", "filters", "ms", "statistics_milliseconds", floor_key="count_milliseconds", most=10),
+    Measure("equality", "filters", "us", "equality_microseconds", own_key="ids_microseconds", most=2),
+    Measure("equality-first", "filters", "ms", "equality_first_milliseconds"),
+    Measure("filter-cancel", "filters", "ms", "cancel_milliseconds", limit=50),
+    Measure("filter-cancel-worker", "filters", "ms", "worker_milliseconds", limit=100),
     Measure("first-write", "edits", "us", "first_write_microseconds", limit=1000),
     Measure("undo-delete", "edits", "s", "undo_delete_seconds", own_key="delete_seconds", most=2),
     Measure("undo-delete-stretch", "edits", "s", "stretch_undo_delete_seconds", own_key="stretch_delete_seconds", most=2),
@@ -222,6 +231,13 @@ class Bench:
         if self.server == self.floor:
             raise Skipped("the C server has no columns")
         return self.drive("load-columns", side)
+
+    def filters(self, side: str) -> str:
+        if side == "floor":
+            return output_of([str(BUILD / "scan"), "100000" if self.options.quick else "1000000"])
+        if self.server == self.floor:
+            raise Skipped("the C server has no filters")
+        return self.drive("filters", side)
 
     def document(self, side: str) -> str:
         path = BUILD / "document.json"
@@ -394,8 +410,9 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "file": self.file, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
-            "nearest": self.nearest, "join": self.join, "observe": self.observe, "transaction": self.transaction, "latency-unpinned": self.unpinned,
+            "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
+            "nearest": self.nearest, "join": self.join, "observe": self.observe, "transaction": self.transaction,
+            "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))

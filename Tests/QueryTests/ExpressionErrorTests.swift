@@ -52,7 +52,7 @@ import Testing
       ("a = 1 AND\n  b = §", .syntax, 2, 7, "a value or an operator", "§"),
       ("é = 'ü' AND $", .syntax, 1, 13, "a value or an operator", "$"),
       ("nosuch(1)", .unknownFunction, 1, 1, "a function", "nosuch"),
-      ("S_INTERSECTS(a, b)", .unknownFunction, 1, 1, "a function", "S_INTERSECTS"),
+      ("S_INTERSECT(a, b)", .unknownFunction, 1, 1, "a function", "S_INTERSECT"),
       ("upper()", .argumentCount, 1, 1, "upper with 1 argument", "0"),
       ("a = iif(TRUE, 1)", .argumentCount, 1, 5, "iif with 3 arguments", "2"),
       ("round(1, 2, 3)", .argumentCount, 1, 1, "round with 1 to 2 arguments", "3"),

@@ -24,7 +24,7 @@ import Testing
       for selection in [FeatureSelection.matching([condition]), .rows(rows), .rows(rows.shuffled(using: &random))] {
         let groups = try store.statistics(statistics, of: selection, groupedBy: columns) { _ in }
         #expect(groups.count == plain.groups.count, "\(by) where \(text)")
-        for group in groups {
+        for group in groups.all {
           let members = try #require(plain.groups[group.values.map(PlainGroups.key)])
           for (number, name) in names.enumerated() {
             let values = members.map { $0[name] ?? .null }
@@ -38,6 +38,28 @@ import Testing
     }
   }
 
+  @Test(arguments: UInt64(0)..<6)
+  func `groups are sorted by figures, then by values, what has no order last`(seed: UInt64) throws {
+    var random = SplitMix(seed)
+    let (store, _) = try ExpressionFilterTests.randomStore(&random)
+    let columns = try ["m", "few", "d"].map { try #require(store.schema.column(named: $0)) }
+    let statistics = [Statistic(.count, of: nil), Statistic(.max, of: columns[0]), Statistic(.sum, of: columns[2])]
+    let groups = try store.statistics(statistics, of: .matching([]), groupedBy: columns) { _ in }
+    let terms = [
+      GroupTerm(index: 3 + random.below(3), isDescending: random.chance(0.5)),
+      GroupTerm(index: random.below(6), isDescending: random.chance(0.5)),
+    ]
+    let sorted = try groups.sorted(Array(0..<groups.count), by: terms) { _ in }
+    #expect(sorted.sorted() == Array(0..<groups.count))
+    let all = terms + (0..<3).map { GroupTerm(index: $0, isDescending: false) }
+    for (left, right) in zip(sorted, sorted.dropFirst()).map({ (groups[$0], groups[$1]) }) {
+      let orders = all.map { term in
+        PlainGroups.order((left.values + left.results)[term.index], (right.values + right.results)[term.index], term)
+      }
+      #expect((orders.first { $0 != 0 } ?? -1) < 0, "\(left) \(right)")
+    }
+  }
+
   @Test func `without features there is one group without columns, and none with`() throws {
     var store = FeatureStore()
     var batch = FeatureBatch()
@@ -47,10 +69,10 @@ import Testing
     let none = FeatureSelection.rows([])
     let statistics = [Statistic(.count, of: nil), Statistic(.sum, of: 0), Statistic(.count, of: 0)]
     #expect(
-      try store.statistics(statistics, of: none, groupedBy: []) { _ in } == [
+      try store.statistics(statistics, of: none, groupedBy: []) { _ in }.all == [
         FeatureGroup(values: [], count: 0, results: [.integer(0), .null, .integer(0)])
       ])
-    #expect(try store.statistics(statistics, of: none, groupedBy: [0]) { _ in }.isEmpty)
+    #expect(try store.statistics(statistics, of: none, groupedBy: [0]) { _ in }.all.isEmpty)
   }
 
   @Test func `sums of integers are exact, and doubles where they have no 64 bits`() throws {
@@ -88,7 +110,7 @@ import Testing
     }
     try store.append(batch)
     let groups = try store.statistics([.init(.count, of: nil)], of: .matching([]), groupedBy: [0]) { _ in }
-    #expect(groups.map(\.results) == [[.integer(2)], [.integer(1)], [.integer(1)]])
+    #expect(groups.all.map(\.results) == [[.integer(2)], [.integer(1)], [.integer(1)]])
     #expect(groups[0].values == [.string("2024-05-01T12:00:00Z")])
     let ends = try store.statistics([.init(.min, of: 0), .init(.max, of: 0)], of: .matching([]), groupedBy: []) { _ in }
     #expect(ends[0].results == [.string("2023-01-01T00:00:00+05:00"), .string("soon")])
@@ -119,6 +141,10 @@ import Testing
       try large.statistics([], of: .rows(large.rowsInDrawingOrder()), groupedBy: [0]) { _ in throw Cancelled() }
     }
   }
+}
+
+extension FeatureGroups {
+  fileprivate var all: [FeatureGroup] { (0..<count).map { self[$0] } }
 }
 
 /// Lists of features by values, and statistics over them by definition.
@@ -158,6 +184,17 @@ private struct PlainGroups {
   private static func isNear(_ result: AttributeValue, _ expected: Double, _ terms: [Double]) -> Bool {
     guard let number = Scalar(result).number else { return false }
     return abs(number - expected) <= 1e-12 * terms.reduce(0) { $0 + abs($1) }
+  }
+
+  /// Negative, zero or positive as the left value comes before, with or after the right one.
+  static func order(_ left: AttributeValue, _ right: AttributeValue, _ term: GroupTerm) -> Int {
+    let (left, right) = (key(left), key(right))
+    switch (rank(left), rank(right)) {
+    case (nil, nil): return 0
+    case (nil, _): return 1
+    case (_, nil): return -1
+    default: return (isBefore(left, right) ? -1 : isBefore(right, left) ? 1 : 0) * (term.isDescending ? -1 : 1)
+    }
   }
 
   private static func rank(_ value: AttributeValue) -> Int? {

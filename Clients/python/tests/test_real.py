@@ -53,6 +53,38 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         with self.assertRaises(geomodel.errors.InvalidItemsError):
             await self.server.overlay.add_graphics(overlay="o1", graphics=[{"geometry": {"type": "Blob"}}])
 
+    async def test_results_in_parts(self) -> None:
+        await self.view()
+        columns: Any = {"x": array.array("d", [n / 1000 for n in range(9000)]), "y": array.array("d", [0.0] * 9000)}
+        await self.server.overlay.add_columns(overlay="o1", **columns, attributes={"s": ["x" * 300] * 9000})
+        parts = self.server.parts("feature/query", {"overlay": "o1", "whereClause": "s LIKE 'x%'"})
+        sizes, ids = [], []
+        async for part in parts:
+            sizes.append(len(part["features"]))
+            ids += [feature["id"] for feature in part["features"]]
+            # Other calls are answered meanwhile.
+            self.assertEqual((await self.server.overlay.get(overlay="o1"))["graphicCount"], 9000)
+        self.assertTrue(len(sizes) > 2, sizes)
+        self.assertEqual(ids, list(range(9000)))
+        assert parts.result is not None
+        self.assertEqual((parts.result["features"], parts.result["exceededLimit"]), ([], False))
+        found = [n async for part in self.server.parts("feature/queryIds", {"overlay": "o1", "limit": 7}) for n in part["ids"]]
+        self.assertEqual(found, list(range(7)))
+        with self.assertRaises(geomodel.errors.UnknownFieldError):
+            async for _ in self.server.parts("feature/query", {"overlay": "o1", "whereClause": "nothing > 1"}):
+                self.fail("a refused request has no parts")
+
+    async def test_leaving_parts_cancels_the_request(self) -> None:
+        await self.view()
+        columns: Any = {"x": array.array("d", [0.0] * 30000), "y": array.array("d", [0.0] * 30000)}
+        await self.server.overlay.add_columns(overlay="o1", **columns, attributes={"s": ["x" * 300] * 30000})
+        async with self.server.parts("feature/query", {"overlay": "o1"}) as parts:
+            async for part in parts:
+                self.assertEqual(part["features"][0]["id"], 0)
+                break
+        status = await self.server.session.status()
+        self.assertEqual(status["tasks"]["running"], 0)
+
     async def test_iteration_ends_with_what_is_followed(self) -> None:
         await self.view()
         line = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
@@ -191,6 +223,25 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
         exec(compile(code, "README.md", "exec"), {"print": printed.append})
         self.assertEqual(printed, [["Paris"]])
         self.assertLess(time.monotonic() - begin, 10)
+
+
+@unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
+class SyncPartsTests(unittest.TestCase):
+    def test_results_in_parts_where_calls_block(self) -> None:
+        with geomodel.launch_sync(SERVER) as server:
+            server.map.create(id="m1")
+            server.view.create(id="v1", map="m1")
+            server.overlay.create(id="o1", view="v1")
+            server.overlay.add_columns(
+                overlay="o1", x=array.array("d", [0.0] * 9000), y=array.array("d", [0.0] * 9000),
+                attributes={"s": ["x" * 300] * 9000})
+            parts = server.parts("feature/query", {"overlay": "o1", "returnGeometry": False})
+            self.assertEqual([f["id"] for part in parts for f in part["features"]], list(range(9000)))
+            assert parts.result is not None
+            self.assertEqual(parts.result["features"], [])
+            with server.parts("feature/query", {"overlay": "o1"}) as parts:
+                self.assertEqual(next(parts)["features"][0]["id"], 0)
+            self.assertEqual(server.session.status()["tasks"]["running"], 0)
 
 
 if __name__ == "__main__":

@@ -219,14 +219,17 @@ extension LayerTime: MemberSettable {
   public var memberValue: MemberValue { .time(self) }
 }
 
-/// A condition; commands set its text.
+/// A condition.
 extension Expression: MemberSettable {
   public var memberValue: MemberValue { .expression(self) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Expression? {
     switch value {
-    case .text(let text): try condition(text, at: path)
-    case .expression(let expression): expression
-    default: nil
+    case .text(let text): return try condition(text, at: path)
+    case .expression(let expression):
+      do throws(ExpressionError) { return try expression.checkedCondition() } catch {
+        throw .expression(error, path: path)
+      }
+    default: return nil
     }
   }
 }

@@ -8,6 +8,8 @@ public struct SourceLayer: Hashable, Sendable {
   public var name: Text
   /// The simple features type: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
   public var geometryType: String? = nil
+  /// The name of the geometry; nil where the source has none for it.
+  public var geometryName: Text?
   public var featureCount: Int?
   public var extent: Envelope?
   public var reference: SpatialReference?
@@ -15,9 +17,10 @@ public struct SourceLayer: Hashable, Sendable {
 
   public init(
     name: String, geometryType: String?, featureCount: Int?, extent: Envelope?, reference: SpatialReference?,
-    fields: [Field]
+    fields: [Field], geometryName: String? = nil
   ) {
     self.name = Text(name)
+    self.geometryName = Text(geometryName)
     self.geometryType = geometryType
     self.featureCount = featureCount
     self.extent = extent
@@ -28,7 +31,7 @@ public struct SourceLayer: Hashable, Sendable {
   /// The schema without geometry.
   var asTable: SourceLayer {
     var result = self
-    (result.geometryType, result.extent) = (nil, nil)
+    (result.geometryType, result.geometryName, result.extent) = (nil, nil, nil)
     return result
   }
 }

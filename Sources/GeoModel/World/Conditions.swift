@@ -1,5 +1,6 @@
 // Conditions: expressions that are true or false of a feature, as in filters and definition expressions.
 
+import Geometry
 import Query
 
 extension Expression {
@@ -7,33 +8,60 @@ extension Expression {
   ///
   /// - Parameter path: JSON Pointer of the text from the params, for errors.
   static func condition(_ text: String, at path: String) throws(ModelError) -> Expression {
+    do throws(ExpressionError) { return try Expression(text).checkedCondition() } catch {
+      throw .expression(error, path: path)
+    }
+  }
+
+  /// A condition over values by these names.
+  ///
+  /// - Parameter path: JSON Pointer of the expression from the params, for errors.
+  public func condition(over names: [String], at path: String) throws(ModelError) -> Expression {
     do throws(ExpressionError) {
-      let expression = try Expression(text)
-      try expression.check(for: .condition)
-      return expression
+      try check(names: names)
+      return try checkedCondition()
     } catch { throw .expression(error, path: path) }
   }
 
-  /// Parses a condition over values by these names.
+  /// The expression, if its value may be a truth value.
+  func checkedCondition() throws(ExpressionError) -> Expression {
+    try check(for: .condition)
+    return self
+  }
+}
+
+extension World {
+  /// Compiles a condition over features.
   ///
-  /// - Parameter path: JSON Pointer of the text from the params, for errors.
-  public static func condition(
-    _ text: String, over names: [String], at path: String
-  ) throws(ModelError) -> Expression {
-    let expression = try condition(text, at: path)
-    do throws(ExpressionError) { try expression.check(names: names) } catch { throw .expression(error, path: path) }
-    return expression
+  /// - Parameters:
+  ///   - reference: of the features.
+  ///   - given: of the geometries in the condition; that of the features if nil.
+  ///   - extent: of the features.
+  ///   - path: JSON Pointer of the expression from the params, for errors.
+  public func condition(
+    _ expression: Expression, over schema: FeatureSchema, in reference: SpatialReference,
+    given: SpatialReference? = nil, extent: Envelope? = nil, at path: String
+  ) throws(ModelError) -> CompiledExpression {
+    do throws(ExpressionError) {
+      let placed = try placed(expression, in: reference, given: given ?? reference, extent)
+      return try placed.compiled(for: schema, as: .condition)
+    } catch { throw .expression(error, path: path) }
   }
 
-  /// Parses a condition and compiles it for a schema.
-  ///
-  /// - Parameter path: JSON Pointer of the text from the params, for errors.
-  public static func condition(
-    _ text: String, over schema: FeatureSchema, at path: String
-  ) throws(ModelError) -> (Expression, CompiledExpression) {
-    do throws(ExpressionError) {
-      let expression = try Expression(text)
-      return (expression, try expression.compiled(for: schema, as: .condition))
-    } catch { throw .expression(error, path: path) }
+  /// An expression with its geometries in the reference of features.
+  public func placed(
+    _ expression: Expression, in reference: SpatialReference, given: SpatialReference? = nil, _ extent: Envelope?
+  ) throws(ExpressionError) -> Expression {
+    guard expression.hasGeometries else { return expression }
+    let given = given ?? reference
+    // A reference that nothing is known of has no limits.
+    let info = try? transformer.describe(given)
+    let wrap = info.flatMap { WorldWrap($0, transformer) }
+    let own = given == reference ? wrap : (try? transformer.describe(reference)).flatMap { WorldWrap($0, transformer) }
+    return try expression.placed(
+      GeometryPlacement(
+        yRange: info?.kind == .geographic ? -90...90 : nil, world: wrap.map { ($0.xMin, $0.width) },
+        transformed: { try? transformer.transform($0, from: given, to: reference) },
+        shifts: { box in own?.turns(of: box, over: extent).map { $0.xMin - box.xMin } ?? [0] }))
   }
 }

@@ -7,6 +7,7 @@ extension World {
   ///
   /// - Throws: also if a value is not valid for the layer's fields.
   public mutating func updateLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
+    let changes = try placed(changes, on: id)
     try update(id, changes) { (layer, old, members) throws(ModelError) in
       for member in members {
         if let value = member.ownValue(of: layer) { try layer.features?.check(value, at: member.name) }
@@ -20,7 +21,20 @@ extension World {
   /// Sets members of a layer from its document without checking fields, which may have changed since; ``fault(of:)``
   /// checks them. Several layers of an exclusive group may stay visible: the last one shows.
   public mutating func restoreLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
+    let changes = (try? placed(changes, on: id)) ?? changes
     try update(id, changes) { (layer, old, _) throws(ModelError) in try layer.finishUpdate(from: old) }
+  }
+
+  /// The changes, geometries in the definition expression in the reference of the layer.
+  private func placed(_ changes: [MemberChange], on id: LayerID) throws(ModelError) -> [MemberChange] {
+    guard let layer = layers[id] else { return changes }
+    return try changes.map { (change) throws(ModelError) in
+      guard case .expression(let expression)? = change.value else { return change }
+      do throws(ExpressionError) {
+        return MemberChange(
+          change.name, .expression(try placed(expression, in: layer.reference, layer.features?.store?.extent)))
+      } catch { throw .expression(error, path: "/" + change.name) }
+    }
   }
 
   /// The first member that is not valid for the layer's fields; nil if there is none.
@@ -58,10 +72,12 @@ extension LayerFeatures {
   fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
     let path = "/" + name
     // The schema is known before the features are loaded.
-    var declared: FeatureSchema { FeatureStore(fields: schema.fields).schema }
+    var declared: FeatureSchema { FeatureStore(fields: schema.fields, geometryName: schema.geometryName).schema }
     switch value {
     case .expression(let expression):
-      _ = try Expression.condition(expression.text, over: store?.schema ?? declared, at: path)
+      do throws(ExpressionError) { _ = try expression.compiled(for: store?.schema ?? declared, as: .condition) } catch {
+        throw .expression(error, path: path)
+      }
     case .time(let time): try check(time, at: path)
     default:
       do throws(SymbologyError) { try value.checkSymbology(for: declared) } catch {

@@ -407,10 +407,10 @@ public enum BindingProtocol {
       public var second: String
       /// The direction.
       public var direction: BindingProtocol.LinkDirection
-      /// An expression in CQL2 text that computes the second from the first, named `value`.
-      public var transform: String?
+      /// An expression that computes the second from the first, named `value`.
+      public var transform: JSONOpaque?
       /// The inverse expression; required for `twoWay` with a `transform`.
-      public var inverse: String?
+      public var inverse: JSONOpaque?
       /// The object that owns it and whose closing closes it; the session when absent.
       public var owner: String?
       /// What to do when an object has that id already.
@@ -418,7 +418,7 @@ public enum BindingProtocol {
 
       public init(
         id: String? = nil, first: String, second: String, direction: BindingProtocol.LinkDirection = .twoWay,
-        transform: String? = nil, inverse: String? = nil, owner: String? = nil,
+        transform: JSONOpaque? = nil, inverse: JSONOpaque? = nil, owner: String? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.id = id
@@ -442,13 +442,9 @@ public enum BindingProtocol {
         let direction = json["direction"]
         self.direction = try direction.isPresent ? BindingProtocol.LinkDirection(from: direction) : .twoWay
         let transform = json["transform"]
-        self.transform = try transform.isPresent
-          ? transform.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
-          : nil
+        self.transform = try transform.isPresent ? transform.opaque("Expression") : nil
         let inverse = json["inverse"]
-        self.inverse = try inverse.isPresent
-          ? inverse.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
-          : nil
+        self.inverse = try inverse.isPresent ? inverse.opaque("Expression") : nil
         let owner = json["owner"]
         self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
         let ifExists = json["ifExists"]

@@ -196,6 +196,40 @@ public enum FeatureProtocol {
     }
   }
 
+  /// The features that are related to one feature.
+  public struct RelatedGroup: JSONDecodable, JSONEncodable, Sendable {
+    /// The feature to which they are related.
+    public var id: Int
+    /// Their number, also where `limit` leaves some out.
+    public var count: Int
+    /// By `orderBy`, else in drawing order.
+    public var features: JSONOpaque
+
+    public init(id: Int, count: Int, features: JSONOpaque) {
+      self.id = id
+      self.count = count
+      self.features = features
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.id = try SessionProtocol.readFeatureId(json["id"])
+      self.count = try json["count"].integer("integer of at least 1") { $0 >= 1 }
+      self.features = try json["features"].opaque("array")
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("id")
+      writer.value(id)
+      writer.key("count")
+      writer.value(count)
+      writer.key("features")
+      features.encode(to: &writer)
+      writer.endObject()
+    }
+  }
+
   /// The features that are joined: of a layer only those that pass its own filters.
   public struct JoinSource: JSONDecodable, JSONEncodable, Sendable {
     /// A loaded layer; this or `overlay`.
@@ -205,9 +239,9 @@ public enum FeatureProtocol {
     /// Only these features.
     public var ids: [Int]?
     /// Only those for which this is true.
-    public var whereClause: String?
+    public var whereClause: JSONOpaque?
 
-    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: String? = nil) {
+    public init(layer: String? = nil, overlay: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil) {
       self.layer = layer
       self.overlay = overlay
       self.ids = ids
@@ -225,7 +259,7 @@ public enum FeatureProtocol {
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
         : nil
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -244,7 +278,7 @@ public enum FeatureProtocol {
       }
       if let whereClause {
         writer.key("whereClause")
-        writer.value(whereClause)
+        whereClause.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -355,7 +389,7 @@ public enum FeatureProtocol {
     /// Only these features.
     var ids: [Int]? { get }
     /// Only those for which this is true, neither false nor unknown.
-    var whereClause: String? { get }
+    var whereClause: JSONOpaque? { get }
     /// Only those that are selected, or only those that are not.
     var isSelected: Bool? { get }
     /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -403,7 +437,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -435,7 +469,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil, properties: [String]? = nil,
         returnGeometry: Bool = true, returnM: Bool = false, maxAllowableOffset: Double? = nil,
@@ -488,7 +522,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -681,7 +715,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -698,7 +732,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
@@ -743,7 +777,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -808,6 +842,206 @@ public enum FeatureProtocol {
     }
   }
 
+  /// Features of another layer, table or overlay that are related to those that match, by equal values of a key field
+  /// on both sides. Grouped by the features to which they are related.
+  ///
+  /// Any cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points; null, NaN
+  /// and JSON are related to nothing. Features without related ones have no group.
+  public enum QueryRelated {
+    public static let name: StaticString = "feature/queryRelated"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
+      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
+      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
+      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
+      /// not cross; features need not be.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The field of the features that match.
+      public var keyField: String
+      /// The loaded layer or table with related features; this or `relatedOverlay`. It may be the same layer.
+      public var relatedLayer: String?
+      /// The overlay with related features.
+      public var relatedOverlay: String?
+      /// The field of related features whose value equals that of `keyField`.
+      public var relatedField: String
+      /// Only related features for which this is true.
+      public var relatedWhereClause: JSONOpaque?
+      /// Sort keys of the features in a group, as of `feature/query`.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Maximum number of related features in all groups together; a feature in two groups counts twice.
+      public var limit: Int
+      /// The attributes of related features to return; all when absent.
+      public var properties: [String]?
+      /// Whether to return geometries.
+      public var returnGeometry: Bool
+      /// Of the geometries in the answer; that of the related features when absent.
+      public var outSpatialReference: String?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, keyField: String,
+        relatedLayer: String? = nil, relatedOverlay: String? = nil, relatedField: String,
+        relatedWhereClause: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, limit: Int = 1000,
+        properties: [String]? = nil, returnGeometry: Bool = true, outSpatialReference: String? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.keyField = keyField
+        self.relatedLayer = relatedLayer
+        self.relatedOverlay = relatedOverlay
+        self.relatedField = relatedField
+        self.relatedWhereClause = relatedWhereClause
+        self.orderBy = orderBy
+        self.limit = limit
+        self.properties = properties
+        self.returnGeometry = returnGeometry
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.keyField =
+          try json["keyField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        let relatedLayer = json["relatedLayer"]
+        self.relatedLayer = try relatedLayer.isPresent ? SessionProtocol.readObjectId(relatedLayer) : nil
+        let relatedOverlay = json["relatedOverlay"]
+        self.relatedOverlay = try relatedOverlay.isPresent ? SessionProtocol.readObjectId(relatedOverlay) : nil
+        self.relatedField =
+          try json["relatedField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        let relatedWhereClause = json["relatedWhereClause"]
+        self.relatedWhereClause = try relatedWhereClause.isPresent ? relatedWhereClause.opaque("Expression") : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer in 0...100000") { $0 >= 0 && $0 <= 100000 } : 1000
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let returnGeometry = json["returnGeometry"]
+        self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The world's revision after this.
+      public var revision: Int
+      /// Of the geometries.
+      public var spatialReference: String
+      /// Whether there are more related features.
+      public var exceededLimit: Bool
+      /// In the drawing order of the features to which they are related.
+      public var groups: [FeatureProtocol.RelatedGroup]
+      /// Those of the related features whose geometry is null because a position of it has no coordinates in
+      /// `outSpatialReference`; absent without any.
+      public var failed: [FeatureProtocol.FailedFeature]?
+
+      public init(
+        revision: Int, spatialReference: String, exceededLimit: Bool, groups: [FeatureProtocol.RelatedGroup],
+        failed: [FeatureProtocol.FailedFeature]? = nil
+      ) {
+        self.revision = revision
+        self.spatialReference = spatialReference
+        self.exceededLimit = exceededLimit
+        self.groups = groups
+        self.failed = failed
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("spatialReference")
+        writer.value(spatialReference)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("groups")
+        writer.array(groups) { $0.encode(to: &$1) }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
   /// Returns their number only.
   public enum QueryCount {
     public static let name: StaticString = "feature/queryCount"
@@ -843,7 +1077,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -853,7 +1087,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil
       ) {
         self.layer = layer
@@ -894,7 +1128,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -959,7 +1193,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -971,7 +1205,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -1013,7 +1247,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1111,7 +1345,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1122,7 +1356,7 @@ public enum FeatureProtocol {
       /// The attributes that the features of a group have in common.
       public var groupBy: [String]?
       /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
-      public var having: String?
+      public var having: JSONOpaque?
       /// Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups
       /// when absent, are in ascending order of the values of `groupBy`, null last.
       public var orderBy: [FeatureProtocol.OrderBy]?
@@ -1134,10 +1368,10 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
-        groupBy: [String]? = nil, having: String? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0,
-        limit: Int = 1000
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1183,7 +1417,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1195,7 +1429,7 @@ public enum FeatureProtocol {
           ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
           : nil
         let having = json["having"]
-        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
+        self.having = try having.isPresent ? having.opaque("Expression") : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1270,7 +1504,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1289,7 +1523,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String],
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
@@ -1335,7 +1569,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1416,7 +1650,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1428,7 +1662,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         mode: OverlayProtocol.SelectionMode = .new
       ) {
@@ -1471,7 +1705,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1548,7 +1782,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1571,7 +1805,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, locations: JSONOpaque,
         limit: Int? = nil, maxDistance: Double? = nil, planar: Bool = false, returnAzimuth: Bool = false,
         properties: [String]? = nil
@@ -1620,7 +1854,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1737,7 +1971,7 @@ public enum FeatureProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -1763,7 +1997,7 @@ public enum FeatureProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
@@ -1815,7 +2049,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

@@ -7,6 +7,7 @@ import JSON
 public protocol FeatureHandlers: MethodHandlers {
   typealias Query = FeatureProtocol.Query
   typealias QueryIds = FeatureProtocol.QueryIds
+  typealias QueryRelated = FeatureProtocol.QueryRelated
   typealias QueryCount = FeatureProtocol.QueryCount
   typealias QueryExtent = FeatureProtocol.QueryExtent
   typealias QueryStatistics = FeatureProtocol.QueryStatistics
@@ -22,6 +23,12 @@ public protocol FeatureHandlers: MethodHandlers {
   static func queryIds(
     _ params: QueryIds.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryIds.Result>
+
+  /// Features of another layer, table or overlay that are related to those that match, by equal values of a key field
+  /// on both sides.
+  static func queryRelated(
+    _ params: QueryRelated.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, QueryRelated.Result>
 
   /// Returns their number only.
   static func queryCount(
@@ -58,6 +65,7 @@ extension FeatureHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.task("feature/query", query)
     host.task("feature/queryIds", queryIds)
+    host.task("feature/queryRelated", queryRelated)
     host.task("feature/queryCount", queryCount)
     host.task("feature/queryExtent", queryExtent)
     host.task("feature/queryStatistics", queryStatistics)

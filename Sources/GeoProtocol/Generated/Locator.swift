@@ -143,7 +143,7 @@ public enum LocatorProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -169,7 +169,7 @@ public enum LocatorProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
         weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, minScore: Double = 0,
         maxResults: Int = 10, resultAttributeNames: [String]? = nil, outSpatialReference: String? = nil
@@ -220,7 +220,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -323,7 +323,7 @@ public enum LocatorProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -343,7 +343,7 @@ public enum LocatorProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, searchText: String, field: String,
         weightField: String? = nil, preferredSearchLocation: JSONOpaque? = nil, maxResults: Int = 5
       ) {
@@ -390,7 +390,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -472,7 +472,7 @@ public enum LocatorProtocol {
       /// Only these features.
       public var ids: [Int]?
       /// Only those for which this is true, neither false nor unknown.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only those that are selected, or only those that are not.
       public var isSelected: Bool?
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
@@ -494,7 +494,7 @@ public enum LocatorProtocol {
       public init(
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
-        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: String? = nil,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, location: JSONOpaque, field: String,
         maxDistance: Double? = nil, maxResults: Int = 1, resultAttributeNames: [String]? = nil,
         outSpatialReference: String? = nil
@@ -543,7 +543,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

@@ -65,6 +65,8 @@ public enum SourceProtocol {
     public var name: String
     /// As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table.
     public var geometryType: String?
+    /// What the source calls the geometry; in expressions it is also `geometry`. Absent where it has no name for it.
+    public var geometryName: String?
     /// Absent when it is unknown without reading all features.
     public var featureCount: Int?
     /// Absent when it is unknown or there is none.
@@ -75,11 +77,12 @@ public enum SourceProtocol {
     public var fields: [SourceProtocol.Field]
 
     public init(
-      name: String, geometryType: String? = nil, featureCount: Int? = nil, extent: SessionProtocol.Envelope? = nil,
-      spatialReference: String? = nil, fields: [SourceProtocol.Field]
+      name: String, geometryType: String? = nil, geometryName: String? = nil, featureCount: Int? = nil,
+      extent: SessionProtocol.Envelope? = nil, spatialReference: String? = nil, fields: [SourceProtocol.Field]
     ) {
       self.name = name
       self.geometryType = geometryType
+      self.geometryName = geometryName
       self.featureCount = featureCount
       self.extent = extent
       self.spatialReference = spatialReference
@@ -91,6 +94,8 @@ public enum SourceProtocol {
       self.name = try json["name"].string()
       let geometryType = json["geometryType"]
       self.geometryType = try geometryType.isPresent ? geometryType.string() : nil
+      let geometryName = json["geometryName"]
+      self.geometryName = try geometryName.isPresent ? geometryName.string() : nil
       let featureCount = json["featureCount"]
       self.featureCount = try featureCount.isPresent ? featureCount.integer("integer of at least 0") { $0 >= 0 } : nil
       let extent = json["extent"]
@@ -107,6 +112,10 @@ public enum SourceProtocol {
       if let geometryType {
         writer.key("geometryType")
         writer.value(geometryType)
+      }
+      if let geometryName {
+        writer.key("geometryName")
+        writer.value(geometryName)
       }
       if let featureCount {
         writer.key("featureCount")

@@ -53,10 +53,9 @@ public enum ViewModelProtocol {
   /// How a property is computed. It is the property's default, else null, where the expression cannot be computed, is
   /// null or has another type than declared.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
-    /// CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else properties
-    /// of the view model; others are refused with `unknownField`. Functions that format text for people use the
-    /// environment of the view model's owner.
-    public var expression: String
+    /// Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`.
+    /// Functions that format text for people use the environment of the view model's owner.
+    public var expression: JSONOpaque
     /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
     /// (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`),
     /// whole overlays and all their graphics are refused with `invalidDefinition`. The input is null where the path
@@ -64,15 +63,14 @@ public enum ViewModelProtocol {
     /// `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged.
     public var inputs: [String: String]?
 
-    public init(expression: String, inputs: [String: String]? = nil) {
+    public init(expression: JSONOpaque, inputs: [String: String]? = nil) {
       self.expression = expression
       self.inputs = inputs
     }
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
-      self.expression =
-        try json["expression"].string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
+      self.expression = try json["expression"].opaque("Expression")
       let inputs = json["inputs"]
       self.inputs = try inputs.isPresent ? inputs.dictionary { (e) throws(JSONError) in try e.string() } : nil
     }
@@ -80,7 +78,7 @@ public enum ViewModelProtocol {
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("expression")
-      writer.value(expression)
+      expression.encode(to: &writer)
       if let inputs {
         writer.key("inputs")
         writer.map(inputs) { $1.value($0) }

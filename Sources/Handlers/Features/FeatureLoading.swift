@@ -62,7 +62,7 @@ enum FeatureLoading {
       progress: { worker.report($0) },
       begin: { description in
         schema = SourceService.layer(description, of: layer.origin)
-        store = FeatureStore(fields: schema.fields)
+        store = FeatureStore(fields: schema.fields, geometryName: schema.geometryName)
       }
     ) { block throws(ReadError) in
       guard failure == nil else { return }

@@ -33,13 +33,8 @@ struct FeatureOutput: Sendable {
     selection.geometry = params.returnGeometry
     selection.measures = params.returnM
     selection.nulls = features.layer != nil
-    let schema = features.store.schema
     selection.columns = try params.properties?.enumerated().map { index, name in
-      guard let column = schema.column(named: name) else {
-        throw ModelError.unknownField(
-          name, available: features.store.fields.map(\.name.string), path: "/properties/\(index)")
-      }
-      return column
+      try features.column(name, at: "/properties/\(index)")
     }
     self.selection = selection
   }

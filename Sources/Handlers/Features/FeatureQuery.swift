@@ -24,7 +24,10 @@ struct FeatureQuery: Sendable {
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
-  init(_ params: some FeatureProtocol.FeatureFilter, in world: World) throws {
+  /// - Parameter conditionPath: the param of which `whereClause` is the value.
+  init(
+    _ params: some FeatureProtocol.FeatureFilter, in world: World, conditionAt conditionPath: String = "/whereClause"
+  ) throws {
     let id: String
     switch (params.layer, params.overlay) {
     case (let name?, nil):
@@ -40,10 +43,12 @@ struct FeatureQuery: Sendable {
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
     let schema = store.schema
-    let parsed = try params.whereClause.map { text in
-      try Expression.condition(text, over: schema, at: "/whereClause")
+    let parsed = try params.whereClause.map { try Wire.parsed($0, at: "/params" + conditionPath) }
+    let given = try world.canonical(params.spatialReference)
+    let (features, extent) = (reference, store.extent)
+    condition = try parsed.map {
+      try world.condition($0, over: schema, in: features, given: given, extent: extent, at: conditionPath)
     }
-    condition = parsed?.1
     let layerTime = layer?.time
     time = try params.timeExtent.map { extent in
       guard let layerTime else { throw ModelError.noTime(id) }
@@ -52,10 +57,15 @@ struct FeatureQuery: Sendable {
     area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
     spatial = try SpatialFilter(params, for: store, in: reference, world)
     (ids, isSelected) = (params.ids, params.isSelected)
-    lookedUp = try condition.flatMap { [store] in try store.candidates(for: $0, checking: nil) }
+    lookedUp =
+      if ids == nil, area == nil, spatial == nil, let condition {
+        try store.candidates(for: condition, checking: nil)
+      } else { nil }
     // Times are stored as text, which each test parses.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
-    testCost = 1 + ((parsed?.0.size ?? 0) + (layer?.definitionExpression?.size ?? 0)) / 8 + times * 4
+    let definition = layer?.definitionExpression
+    let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
+    testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost
   }
 
   // MARK: Effort
@@ -77,14 +87,15 @@ struct FeatureQuery: Sendable {
   struct NeedsWorker: Error {}
 
   /// Throws ``NeedsWorker`` on the loop when the rows have much larger geometries or texts than the estimate assumes.
-  func checkWeight(of rows: some Sequence<UInt32>, transforms: Bool, _ share: WorkShare) throws {
+  func checkWeight(of rows: ArraySlice<UInt32>, transforms: Bool, _ share: WorkShare) throws {
     guard share.worker == nil else { return }
     let limit = transforms ? Self.maxInlineTransformWeight : Self.maxInlineWeight
     var weight = 0
-    for row in rows {
-      weight += store[row]?.weight(withTexts: !transforms) ?? 0
-      if weight > limit { throw NeedsWorker() }
+    store.forEach(in: rows) {
+      weight += $0.weight(withTexts: !transforms)
+      return weight <= limit
     }
+    if weight > limit { throw NeedsWorker() }
   }
 
   /// The estimated cost of ``rows(_:)``: the number of candidates times the cost of testing one.
@@ -92,7 +103,7 @@ struct FeatureQuery: Sendable {
     let candidates: Int
     if let ids {
       candidates = ids.count
-    } else if let lookedUp, area == nil, spatial == nil {
+    } else if let lookedUp {
       candidates = lookedUp.count
     } else if let boxes, store.count > Self.maxInlineEffort / Self.transformCost {
       candidates = store.countAtMost(in: boxes)
@@ -100,12 +111,14 @@ struct FeatureQuery: Sendable {
       candidates = store.count
     }
     var tests = candidates * testCost
-    if let spatial { tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) }
+    if let spatial {
+      tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) + spatial.preparationCost
+    }
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
 
   /// Boxes for the index; nil where any feature may match.
-  private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes }
+  private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes ?? condition?.indexBoxes }
 
   /// Whether the first feature is a point, and so probably all.
   private var isOfPoints: Bool {
@@ -185,7 +198,7 @@ struct FeatureQuery: Sendable {
       rows = try store.rowsAscending(checking: shares[0].checkpoint)
     }
     if let tested {
-      if isMoved { try checkWeight(of: rows, transforms: true, share) }
+      if isMoved { try checkWeight(of: rows[...], transforms: true, share) }
       // Polygons may have many positions: a checkpoint for each.
       let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
       rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, shares[1]) { block in
@@ -196,7 +209,7 @@ struct FeatureQuery: Sendable {
     }
     rows = try matching(rows, shares[2])
     guard let spatial else { return rows }
-    try checkWeight(of: rows, transforms: true, share)
+    try checkWeight(of: rows[...], transforms: true, share)
     return try spatial.filter(rows, of: store, shares[3])
   }
 

@@ -18,6 +18,8 @@ struct SpatialFilter: Sendable {
   let indexBoxes: [Envelope]?
   /// The estimated cost of testing a point, or another geometry, in units of `FeatureQuery.effort`.
   let cost: (ofPoint: Int, ofOther: Int)
+  /// The estimated cost of checking and preparing the geometry, in the same unit: about a microsecond a position.
+  let preparationCost: Int
   /// Transforms features to the reference of the geometry; nil where it is theirs.
   private let projector: GeometryProjector?
   private let predicate: LazyPredicate
@@ -38,6 +40,9 @@ struct SpatialFilter: Sendable {
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
     // The relation of a feature to the geometry is the converse.
     predicate = LazyPredicate(relation.converse, geometry, shifts)
+    var positions = 0
+    geometry.forEachPositions { positions += $0.count }
+    preparationCost = 20 * positions * shifts.count
     let constantCost = geometry.dimension == 2 ? 2 : 40
     cost = (
       shifts.count * constantCost + (isOwn ? 0 : FeatureQuery.transformCost),

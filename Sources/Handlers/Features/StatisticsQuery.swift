@@ -15,22 +15,23 @@ struct StatisticsQuery: Sendable {
   private let statistics: [Statistic]
   /// Of the columns, then of the statistics.
   private let names: [String]
-  private let order: GroupOrder
+  private let terms: [GroupTerm]
   private let having: Expression?
 
   /// The groups of a page.
   struct Page {
-    let groups: ArraySlice<FeatureGroup>
+    fileprivate let groups: FeatureGroups
+    /// The groups' numbers.
+    fileprivate let numbers: ArraySlice<Int>
     let exceeded: Bool
   }
 
   /// - Parameter fields: the name of the param that lists the fields to group by.
   init(
     _ features: FeatureQuery, groupBy: [String], at fields: String, _ wanted: [FeatureProtocol.Statistic] = [],
-    having: String? = nil, orderBy: [FeatureProtocol.OrderBy]
+    having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]
   ) throws {
     self.features = features
-    let schema = features.store.schema
     columns = try groupBy.enumerated().map { try Self.column($1, in: features.store, at: "/\(fields)/\($0)") }
     statistics = try wanted.enumerated().map { index, given in
       try Self.statistic(given, in: features.store, at: "/statistics/\(index)")
@@ -42,14 +43,13 @@ struct StatisticsQuery: Sendable {
       let path = index < groupBy.count ? "/params/\(fields)/\(index)" : "/params/statistics/\(index - groupBy.count)"
       throw RPCError(.duplicateItem, "Records would have \"\(name)\" twice.", path: path).with("id", name)
     }
-    let terms = try orderBy.enumerated().map { index, each in
+    terms = try orderBy.enumerated().map { index, each in
       guard let place = names.firstIndex(where: { Text($0) == Text(each.field) }) else {
         throw ModelError.unknownField(each.field, available: names, path: "/orderBy/\(index)/field")
       }
-      return GroupOrder.Term(index: place, isDescending: each.order == .descending)
+      return GroupTerm(index: place, isDescending: each.order == .descending)
     }
-    order = GroupOrder(terms, of: columns, statistics, in: schema)
-    self.having = try having.map { try Expression.condition($0, over: names, at: "/having") }
+    self.having = try having.map { try Wire.parsed($0, at: "/params/having").condition(over: names, at: "/having") }
   }
 
   /// The estimated cost, in the unit of ``FeatureQuery/effort``.
@@ -109,7 +109,7 @@ struct StatisticsQuery: Sendable {
   func page(offset: Int, limit: Int, _ share: WorkShare) throws -> Page {
     let shares = share.split(by: 1, 4, 2)
     let selection = try features.selection(shares[0])
-    var groups: [FeatureGroup]
+    let groups: FeatureGroups
     do {
       groups = try features.store.statistics(
         statistics, of: selection, groupedBy: columns, checking: shares[1].checkpoint)
@@ -119,10 +119,12 @@ struct StatisticsQuery: Sendable {
         "There are too many distinct values to group by: group a part of the features, or by other fields."
       ).with("limit", error.limit)
     }
-    if let having { groups = try groups.filter { try holds(having, for: $0, shares[2]) } }
-    groups = try order.sorted(groups) { try shares[2].checkpoint($0) }
+    var numbers = Array(0..<groups.count)
+    if let having { numbers = try numbers.filter { try holds(having, for: groups[$0], share) } }
+    numbers = try groups.sorted(numbers, by: terms, checking: shares[2].checkpoint)
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    return Page(groups: groups.dropFirst(offset).prefix(limit), exceeded: !isBeyond && end < groups.count)
+    return Page(
+      groups: groups, numbers: numbers.dropFirst(offset).prefix(limit), exceeded: !isBeyond && end < numbers.count)
   }
 
   private func holds(_ condition: Expression, for group: FeatureGroup, _ share: WorkShare) throws -> Bool {
@@ -142,11 +144,11 @@ struct StatisticsQuery: Sendable {
     var count = 0
     return try .made { writer in
       writer.beginArray()
-      for group in page.groups {
+      for number in page.numbers {
         count += 1
-        if count & 0x3f == 0 { try share.checkpoint(count, of: page.groups.count) }
+        if count & 0x3f == 0 { try share.checkpoint(count, of: page.numbers.count) }
         writer.beginObject()
-        write(group, &writer)
+        write(page.groups[number], &writer)
         writer.endObject()
         if let limit = share.worker?.resultBytes, writer.count > limit { throw RPCError.resultTooLarge(limit: limit) }
       }

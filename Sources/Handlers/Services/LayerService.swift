@@ -41,7 +41,8 @@ package enum LayerService: LayerHandlers {
   private static func chosen(_ params: Select.Params, in world: World) throws -> [Int] {
     guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
     guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
-    let features = try world.layers.require(ID(params.layer)).requireFeatures()
+    let layer = try world.layers.require(ID(params.layer))
+    let features = try layer.requireFeatures()
     guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
     /// The ids of the rows that `timeExtent`, if given, includes.
     func meeting(_ rows: [UInt32]) throws -> [Int] {
@@ -57,8 +58,10 @@ package enum LayerService: LayerHandlers {
       // Unknown ids are kept, so that selecting them is refused.
       return ids.filter { kept.contains($0) || !store.contains(id: $0) }
     }
-    guard let text = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
-    let condition = try Expression.condition(text, over: store.schema, at: "/whereClause").1
+    guard let given = params.whereClause else { return try meeting(features.shown(store.rowsInDrawingOrder())) }
+    let condition = try world.condition(
+      try Wire.parsed(given, at: "/params/whereClause"), over: store.schema, in: layer.reference, extent: store.extent,
+      at: "/whereClause")
     return try meeting(features.shown(store.rows(where: condition)))
   }
 }

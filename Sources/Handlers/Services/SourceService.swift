@@ -135,7 +135,7 @@ package enum SourceService: SourceHandlers {
       }
     return SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount, extent: layer.extent,
-      reference: reference, fields: layer.fields)
+      reference: reference, fields: layer.fields, geometryName: layer.geometryName)
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {

@@ -52,6 +52,10 @@ struct ChunkValues: PropertySource {
   let columns: UnsafeBufferPointer<Int>
   var index = 0
 
+  var geometry: Geometry? { chunk.geometry[index] }
+
+  func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
+
   @inline(__always)
   func value(_ property: Int) -> Scalar {
     guard let reader = readers[property] else { return .null }

@@ -121,4 +121,8 @@ private struct RowValues: PropertySource {
 
   @inline(__always)
   func value(_ property: Int) -> Scalar { chunk.scalar(columns[property], at: index) }
+
+  var geometry: Geometry? { chunk.geometry[index] }
+
+  func holds(_ predicate: SpatialPredicate) -> Bool? { chunk.holds(predicate, at: index) }
 }

@@ -1,11 +1,10 @@
-// The expression language of filters, labels, popups and derived values: a subset of OGC CQL2 text (OGC 21-065r2).
+// The expression language of filters, labels, popups and derived values: OGC CQL2 (OGC 21-065r2).
 
 import Geometry
 import TextFormatting
 
 /// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`,
-/// `CASE`, arithmetic and functions (``ExpressionLanguage`` lists them). Spatial, temporal and array predicates are not
-/// supported yet.
+/// `CASE`, arithmetic, functions, and relations of geometries, times and arrays (``ExpressionLanguage`` lists them).
 ///
 /// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's
 /// grammar `-2^2` is 4, and `^` does not chain. A backslash escapes a quote or a backslash in a text, and a wildcard in
@@ -23,9 +22,11 @@ public struct Expression: Hashable, Sendable {
   /// Maximum nesting of parentheses and calls.
   public static let depthLimit = 100
 
-  /// As given.
+  /// As given; of an expression in JSON the same as text.
   public let text: String
   let tree: ExpressionTree
+  /// Nil for an expression given as text.
+  let source: JSONSource?
 
   /// Parses a text.
   ///
@@ -36,11 +37,21 @@ public struct Expression: Hashable, Sendable {
   ///
   /// - Throws: ``ExpressionError`` with the position of the first error, including operands whose types never match.
   /// - Complexity: O(n); recursion follows parentheses and calls only, whose nesting is limited.
-  public init(_ text: String) throws(ExpressionError) {
+  public init(_ text: String) throws(ExpressionError) { try self.init(text, nil) }
+
+  init(_ other: Expression, tree: ExpressionTree) {
+    (text, source) = (other.text, other.source)
+    self.tree = tree
+  }
+
+  init(_ text: String, _ source: JSONSource?) throws(ExpressionError) {
     self.text = text
-    var parser = try ExpressionParser(text)
-    tree = ExpressionTree(try parser.parse())
-    try tree.checkTypes(in: text) { _ in .any }
+    self.source = source
+    do throws(ExpressionError) {
+      var parser = try ExpressionParser(text)
+      tree = ExpressionTree(try parser.parse())
+      try tree.checkTypes(in: text) { _ in .any }
+    } catch { throw error.about(source) }
   }
 
   /// The property names, each once, in order of first use.
@@ -71,7 +82,9 @@ public struct Expression: Hashable, Sendable {
   ///
   /// - Throws: ``ExpressionError`` of kind `type`.
   public func check(for use: Use) throws(ExpressionError) {
-    try tree.checkResult(use.types, in: text) { _ in .any }
+    do throws(ExpressionError) { try tree.checkResult(use.types, in: text) { _ in .any } } catch {
+      throw error.about(source)
+    }
   }
 
   /// Refuses names other than these.
@@ -81,7 +94,8 @@ public struct Expression: Hashable, Sendable {
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
     where !names.contains(where: { Text($0) == Text(name) }) {
       throw ExpressionError(
-        .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names)
+        .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names
+      ).about(source)
     }
   }
 
@@ -97,19 +111,45 @@ public struct Expression: Hashable, Sendable {
   public func compiled(
     for schema: FeatureSchema, as use: Use = .value, by conventions: TextConventions = .neutral
   ) throws(ExpressionError) -> CompiledExpression {
-    var columns: [Int] = []
-    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
-      guard let column = schema.column(named: name) else {
-        throw ExpressionError(
-          .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name,
-          available: schema.fields.map(\.name.string))
-      }
-      columns.append(column)
+    let (tree, columns) = try resolved(for: schema)
+    // Nodes of geometries have a type of their own.
+    let type = { (property: Int) in
+      columns[property] == .max ? .geometry : ScalarTypes(schema.declaredType(of: columns[property]))
     }
-    let type = { (property: Int) in ScalarTypes(schema.declaredType(of: columns[property])) }
-    try tree.checkTypes(in: text, type)
-    try tree.checkResult(use.types, in: text, type)
+    do throws(ExpressionError) {
+      try tree.checkTypes(in: text, type)
+      try tree.checkResult(use.types, in: text, type)
+    } catch { throw error.about(source) }
     return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
+  }
+
+  /// The column of each property, `Int.max` for the geometry; and the tree in which its name stands for it.
+  private func resolved(for schema: FeatureSchema) throws(ExpressionError) -> (ExpressionTree, [Int]) {
+    func error(_ name: String, _ number: Int, expected: String, _ available: [String]) -> ExpressionError {
+      ExpressionError(
+        .unknownProperty, at: tree.parts.propertyOffsets[number], in: text.utf8, expected: expected, found: name,
+        available: available
+      ).about(source)
+    }
+    let columns = tree.parts.properties.map { schema.column(named: $0) ?? .max }
+    var parts = tree.parts
+    for (index, node) in tree.nodes.enumerated() {
+      switch node {
+      case .shape(let number) where !schema.isGeometry(parts.properties[number]):
+        throw error(parts.properties[number], number, expected: "the geometry", schema.geometryNames)
+      case .property(let number) where columns[number] == .max:
+        guard schema.isGeometry(parts.properties[number]) else {
+          throw error(parts.properties[number], number, expected: "a property", schema.fields.map(\.name.string))
+        }
+        parts.nodes[index] = .shape(number)
+      default: break
+      }
+    }
+    do throws(ExpressionError) { parts.spatialTests = try tree.spatialTests(in: text) } catch {
+      throw error.about(source)
+    }
+    let isSame = parts.spatialTests.isEmpty && !columns.contains(.max)
+    return (isSame ? tree : ExpressionTree(parts), columns)
   }
 
   /// The value for the properties given by `property`, each requested once.
@@ -123,6 +163,7 @@ public struct Expression: Hashable, Sendable {
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
       guard let value = property(name) else {
         throw ExpressionError(.unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name)
+          .about(source)
       }
       values.append(value)
     }

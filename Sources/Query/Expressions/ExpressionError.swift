@@ -18,6 +18,8 @@ public struct ExpressionError: Error, Hashable, Sendable {
     case tooLong
     /// A number, text, date or pattern is unterminated or invalid.
     case badLiteral
+    /// A library that is not installed.
+    case unavailable
   }
 
   public let kind: Kind
@@ -31,6 +33,22 @@ public struct ExpressionError: Error, Hashable, Sendable {
   public let found: String
   /// For an unknown property of a schema: the existing ones. For an unknown function: all functions.
   public let available: [String]
+  /// For an expression in CQL2 JSON: the names and indexes that lead from it to the value that the error is about. The
+  /// position is then not one of the client's.
+  public private(set) var steps: [String]?
+
+  init(_ kind: Kind, steps: [String], expected: String, found: String, available: [String] = []) {
+    self.init(kind, at: 0, in: [], expected: expected, found: found, available: available)
+    self.steps = steps
+  }
+
+  /// The same error about the JSON that a text was made of.
+  func about(_ source: JSONSource?) -> ExpressionError {
+    guard let source else { return self }
+    var copy = self
+    copy.steps = source.steps(at: offset)
+    return copy
+  }
 
   init(
     _ kind: Kind, at offset: Int, in text: some Sequence<UInt8>, expected: String, found: String,

@@ -6,11 +6,24 @@ import TextFormatting
 /// The values of properties by their numbers in the tree.
 protocol PropertySource {
   func value(_ property: Int) -> Scalar
+  /// That of the feature; nil without one.
+  var geometry: Geometry? { get }
+  /// Whether the geometry has the relation. Nil is unknown: there is none, or the relation is not defined for it.
+  func holds(_ predicate: SpatialPredicate) -> Bool?
+}
+
+extension FeatureChunk {
+  func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
+    if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
+    return geometry[index].flatMap { try? predicate.holds(for: $0) }
+  }
 }
 
 struct GivenValues: PropertySource {
   let values: [AttributeValue]
   func value(_ property: Int) -> Scalar { Scalar(values[property]) }
+  var geometry: Geometry? { nil }
+  func holds(_ predicate: SpatialPredicate) -> Bool? { nil }
 }
 
 extension ExpressionTree {
@@ -73,6 +86,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
       return Scalar(tree.parts.formats[number].text(of: children[range].map { value($0) }, by: conventions))
     case .formatDate(let number, let operand):
       return Scalar(value(operand).civilTime.map { tree.parts.dateFormats[number].text(of: $0, by: conventions) })
+    case .interval, .array, .geometry, .shape: return isPresent(node) ? .bool(true) : .null
     }
   }
 
@@ -141,7 +155,9 @@ struct ExpressionEvaluator<Source: PropertySource> {
         if order == wanted { best = value }
       }
       return best
-    default: return function.value(of: arguments.map { value($0) }, by: conventions)
+    default:
+      if let relation = function.relation { return Scalar(holds(relation, arguments)) }
+      return function.value(of: arguments.map { value($0) }, by: conventions)
     }
   }
 }

@@ -31,6 +31,11 @@ extension ExpressionFunction {
       "`then` where the condition is true, `else` where it is false or unknown. `CASE` has more than one condition."
     case .date: "A day: 'YYYY-MM-DD' in quotes. It is compared as its midnight in UTC."
     case .timestamp: "An instant: 'YYYY-MM-DDThh:mm:ssZ' in quotes."
+    case .interval:
+      "The time from `start` to `end`, both included: a date or time in quotes, `'..'` for an open end, or an expression. It is null where the end is before the start."
+    case .bbox:
+      "A box, or with six numbers (xMin, yMin, zMin, xMax, yMax, zMax) one with heights, which do not count. An xMin above xMax is a box across the antimeridian."
+    case .envelope: "As `bbox`."
     case .format:
       """
       Numbers and texts by a pattern in quotes, as printf: `%[-+ 0,][width][.precision]` and one of `d f e g E G s`; the flag `,` \
@@ -57,6 +62,7 @@ extension ExpressionFunction {
       \(Self.decimals) An acre is 4046.8564224 m².
       """
     case .formatSpeed: "A speed with its unit, by `units`: km/h, or mph. \(Self.decimals)"
+    default: docOfRelation
     }
   }
 
@@ -89,11 +95,15 @@ extension ExpressionFunction {
     case .iif: "iif(2 > 1, 'more', 'less')"
     case .date: "DATE('2000-01-31') < DATE('2000-02-01')"
     case .timestamp: "TIMESTAMP('2000-01-31T12:00:00Z') > DATE('2000-01-31')"
+    case .interval: "T_DURING(INTERVAL('2000-01-01', '2000-01-31'), INTERVAL('1999-12-31', '..'))"
+    case .bbox: "S_INTERSECTS(BBOX(7, 50, 8, 51), POINT(7.5 50.5))"
+    case .envelope: "S_INTERSECTS(ENVELOPE(7, 50, 8, 51), POINT(7.5 50.5))"
     case .format: "format('%.1f of %d', 2.5, 10)"
     case .formatDate: "formatDate('2000-01-31', '%-d %B %Y')"
     case .formatLength: "formatLength(1500)"
     case .formatArea: "formatArea(20000, 1)"
     case .formatSpeed: "formatSpeed(10)"
+    default: exampleOfRelation
     }
   }
 }

@@ -44,7 +44,8 @@ extension ExpressionFunction {
     case .formatSpeed: return Self.measured(arguments, .speed, conventions)
     case .count: return Self.count(arguments[0])
     case .coalesce, .min, .max: return .null
-    case .iif, .date, .timestamp, .format, .formatDate: return .null
+    // Literals and relations are evaluated by their nodes.
+    default: return .null
     }
   }
 

@@ -6,7 +6,35 @@ enum ExpressionFunction: String, BitwiseCopyable, CaseIterable, Sendable {
   case upper, lower, trim, length, substring, replace, concat, toText, toNumber
   case abs, ceil, floor, round, sqrt, min, max
   case count, coalesce, iif
-  case date, timestamp
+  case date, timestamp, interval
+  case bbox, envelope
+  case sIntersects = "S_INTERSECTS"
+  case sEquals = "S_EQUALS"
+  case sDisjoint = "S_DISJOINT"
+  case sTouches = "S_TOUCHES"
+  case sWithin = "S_WITHIN"
+  case sOverlaps = "S_OVERLAPS"
+  case sCrosses = "S_CROSSES"
+  case sContains = "S_CONTAINS"
+  case tAfter = "T_AFTER"
+  case tBefore = "T_BEFORE"
+  case tDisjoint = "T_DISJOINT"
+  case tEquals = "T_EQUALS"
+  case tIntersects = "T_INTERSECTS"
+  case tContains = "T_CONTAINS"
+  case tDuring = "T_DURING"
+  case tFinishes = "T_FINISHES"
+  case tFinishedBy = "T_FINISHEDBY"
+  case tMeets = "T_MEETS"
+  case tMetBy = "T_METBY"
+  case tOverlaps = "T_OVERLAPS"
+  case tOverlappedBy = "T_OVERLAPPEDBY"
+  case tStarts = "T_STARTS"
+  case tStartedBy = "T_STARTEDBY"
+  case aEquals = "A_EQUALS"
+  case aContains = "A_CONTAINS"
+  case aContainedBy = "A_CONTAINEDBY"
+  case aOverlaps = "A_OVERLAPS"
   case format, formatDate, formatLength, formatArea, formatSpeed
 
   /// The function of a name; nil without one.
@@ -80,6 +108,21 @@ enum ExpressionFunction: String, BitwiseCopyable, CaseIterable, Sendable {
         Parameter(name: "condition", types: .boolean), Parameter(name: "then", types: .any),
         Parameter(name: "else", types: .any), result: nil)
     case .date, .timestamp: return Signature(literal, result: .instant)
+    case .interval:
+      return Signature(
+        Parameter(name: "start", types: [.text, .instant]), Parameter(name: "end", types: [.text, .instant]),
+        result: .interval)
+    case .bbox, .envelope:
+      return Signature(
+        Parameter(name: "xMin", types: .number), Parameter(name: "yMin", types: .number),
+        Parameter(name: "xMax", types: .number), Parameter(name: "yMax", types: .number), result: .geometry)
+    case .sIntersects, .sEquals, .sDisjoint, .sTouches, .sWithin, .sOverlaps, .sCrosses, .sContains:
+      return Self.relation(of: .geometry)
+    case .tAfter, .tBefore, .tDisjoint, .tEquals, .tIntersects: return Self.relation(of: [.text, .instant, .interval])
+    case .tContains, .tDuring, .tFinishes, .tFinishedBy, .tMeets, .tMetBy, .tOverlaps, .tOverlappedBy, .tStarts,
+      .tStartedBy:
+      return Self.relation(of: .interval)
+    case .aEquals, .aContains, .aContainedBy, .aOverlaps: return Self.relation(of: [.array, .json])
     case .format:
       return Signature(
         Parameter(name: "pattern", types: .text), Parameter(name: "value", types: .any, occurrence: .repeated),
@@ -91,5 +134,9 @@ enum ExpressionFunction: String, BitwiseCopyable, CaseIterable, Sendable {
     case .formatArea: return Signature(Parameter(name: "squareMetres", types: .number), decimals, result: .text)
     case .formatSpeed: return Signature(Parameter(name: "metresPerSecond", types: .number), decimals, result: .text)
     }
+  }
+
+  private static func relation(of types: ScalarTypes) -> Signature {
+    Signature(Parameter(name: "a", types: types), Parameter(name: "b", types: types), result: .boolean)
   }
 }

@@ -39,7 +39,7 @@ extension ExpressionParser {
   private mutating func factor() throws(ExpressionError) -> Int {
     let start = range.lowerBound
     var minuses = 0
-    while token == .symbol(.minus) || token == .symbol(.plus) {
+    while pending == nil, token == .symbol(.minus) || token == .symbol(.plus) {
       if token == .symbol(.minus) { minuses += 1 }
       try advance()
     }

@@ -7,6 +7,10 @@ import TextFormatting
 extension ExpressionParser {
   mutating func operand() throws(ExpressionError) -> Int {
     let start = range.lowerBound
+    if let known = pending {
+      pending = nil
+      return known
+    }
     switch token {
     case .number(let value):
       try advance()
@@ -24,6 +28,7 @@ extension ExpressionParser {
     case .name(let name):
       try advance()
       if isWord(name, "case"), token.beginsOperand { return try choice(at: start) }
+      if GeometryLiteral.begins(with: name, token) { return try geometry(at: start) }
       return token == .symbol(.open) ? try call(name, at: start) : addProperty(name, at: start)
     case .symbol(.open):
       return try nested { parser throws(ExpressionError) in
@@ -44,10 +49,15 @@ extension ExpressionParser {
         available: ExpressionFunction.allCases.map(\.rawValue))
     }
     if function == .date || function == .timestamp { return try instant(isDate: function == .date, at: start) }
+    if function == .interval { return try interval(at: start) }
+    let isOfArrays = function.isOfArrays
     let arguments = try nested { parser throws(ExpressionError) in
       try parser.advance()
-      return try parser.arguments(min: 0) { parser throws(ExpressionError) in try parser.anything() }
+      return try parser.arguments(min: 0) { parser throws(ExpressionError) in
+        isOfArrays ? try parser.element() : try parser.anything()
+      }
     }
+    if function == .bbox || function == .envelope { return try box(function, arguments, at: start) }
     if function == .format { return try format(arguments, at: start) }
     if function == .formatDate { return try formatDate(arguments, at: start) }
     let counts = function.signature.counts
@@ -56,11 +66,12 @@ extension ExpressionParser {
         .argumentCount, at: start, expected: "\(function.rawValue) with \(Self.words(counts))",
         found: "\(arguments.count)")
     }
+    if function.isOfGeometries { for argument in arguments { parts.markShape(argument) } }
     let children = addChildren(arguments)
     return add(function == .iif ? .choice(children) : .call(function, children), at: start)
   }
 
-  private static func words(_ counts: ClosedRange<Int>) -> String {
+  static func words(_ counts: ClosedRange<Int>) -> String {
     let noun = counts.upperBound == 1 ? "argument" : "arguments"
     if counts.lowerBound == counts.upperBound { return "\(counts.lowerBound) \(noun)" }
     if counts.upperBound == .max { return "at least \(counts.lowerBound) argument" }
@@ -107,6 +118,7 @@ extension ExpressionParser {
     }
     parts.dateFormats.append(
       try parsed(arguments[1]) { (pattern) throws(PatternProblem) in try DateFormat(pattern) })
+    parts.dateFormatPatterns.append(pattern(of: arguments[1]) ?? "")
     return add(.formatDate(parts.dateFormats.count - 1, arguments[0]), at: start)
   }
 

@@ -3,10 +3,12 @@
 import Geometry
 
 struct ExpressionParser {
-  private var lexer: ExpressionLexer
+  var lexer: ExpressionLexer
   private(set) var token = ExpressionToken.end
   private(set) var range = 0..<0
   private var depth = 0
+  /// An operand that has been read, where only what follows it decided that it is one.
+  var pending: Int?
   var parts = ExpressionTree.Parts()
   private var propertyNumbers: [Text: Int] = [:]
 
@@ -106,7 +108,7 @@ struct ExpressionParser {
   private mutating func negation() throws(ExpressionError) -> Int {
     let start = range.lowerBound
     var count = 0
-    while try take(.not) { count += 1 }
+    while pending == nil, try take(.not) { count += 1 }
     var node = try predicate()
     // Two cancel out except for values other than truth values; so one or two stand for all.
     for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = add(.not(node), at: start) }
@@ -128,7 +130,9 @@ struct ExpressionParser {
     let isNegated = try take(.not)
     if try take(.in) { return try list(left, isNegated, offset) }
     if try take(.like) {
-      parts.patterns.append(LikePattern(try likePattern()))
+      let literal = try likePattern()
+      parts.patternLiterals.append(literal)
+      parts.patterns.append(LikePattern(literal.folded))
       return add(.like(left, pattern: parts.patterns.count - 1, isNegated: isNegated), at: offset)
     }
     if try take(.between) {
@@ -160,21 +164,22 @@ struct ExpressionParser {
     return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
   }
 
-  /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`, the innermost of which is applied first.
-  private mutating func likePattern() throws(ExpressionError) -> String {
-    guard case .name(let name) = token, let fold = ExpressionFunction(named: name)?.fold else {
+  /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`.
+  private mutating func likePattern() throws(ExpressionError) -> PatternLiteral {
+    guard case .name(let name) = token, let function = ExpressionFunction(named: name), function.fold != nil else {
       guard case .text = token else { throw unexpected("a pattern in single quotes") }
       let text = lexer.pattern(range)
       try advance()
-      return text
+      return PatternLiteral(text: text)
     }
     try advance()
     guard token == .symbol(.open) else { throw unexpected("'('") }
     return try nested { parser throws(ExpressionError) in
       try parser.advance()
-      let text = try parser.likePattern()
+      var literal = try parser.likePattern()
       try parser.expect(.close)
-      return fold(text)
+      literal.folds.insert(function, at: 0)
+      return literal
     }
   }
 

@@ -43,6 +43,9 @@ struct ExpressionLexer {
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
+  /// Continues at an offset.
+  mutating func skip(to end: Int) { position = end }
+
   /// The next token and its range.
   mutating func next() throws(ExpressionError) -> (ExpressionToken, Range<Int>) {
     while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }

@@ -2,6 +2,7 @@
 
 import Calendar
 import Geometry
+import Synchronization
 import TextFormatting
 
 enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
@@ -84,6 +85,14 @@ enum ExpressionNode: Sendable {
   case format(Int, Range<Int>)
   /// Index in ``ExpressionTree/Parts/dateFormats``.
   case formatDate(Int, Int)
+  /// The ends; nil for an open one.
+  case interval(Int?, Int?)
+  /// Range of ``ExpressionTree/Parts/children``, with an index in ``ExpressionTree/Parts/arrays`` if all are constant.
+  case array(Range<Int>, constant: Int?)
+  /// Index in ``ExpressionTree/Parts/geometries``.
+  case geometry(Int)
+  /// The geometry of a feature; index in ``ExpressionTree/Parts/properties``.
+  case shape(Int)
 }
 
 /// A parsed expression. Children precede their parents; the last node is the root.
@@ -101,16 +110,25 @@ final class ExpressionTree: Sendable {
     var links: [Link] = []
     var literals: [AttributeValue] = []
     var instants: [InstantLiteral] = []
+    var arrays: [ArrayValue] = []
+    var geometries: [GeometryLiteral] = []
+    /// Of an expression that is compiled: spatial functions, by the first of their operands in ``children``.
+    var spatialTests: [Int: SpatialTest] = [:]
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []
     var sets: [ConstantSet] = []
     var patterns: [LikePattern] = []
+    /// What each pattern was made of.
+    var patternLiterals: [PatternLiteral] = []
     var formats: [NumberFormat] = []
     var dateFormats: [DateFormat] = []
+    var dateFormatPatterns: [String] = []
   }
 
   let parts: Parts
+  /// Made when the expression is first compiled.
+  let tests = Mutex<[Int: SpatialTest]?>(nil)
 
   init(_ parts: Parts) { self.parts = parts }
 

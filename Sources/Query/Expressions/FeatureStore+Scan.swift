@@ -4,7 +4,10 @@ extension FeatureStore {
   /// The features for which an expression is true, in insertion order.
   ///
   /// - Complexity: O(n); about a nanosecond per feature for two comparisons with constants.
-  public func rows(where expression: CompiledExpression) -> [UInt32] { rows(where: [expression]) { _ in } }
+  public func rows(where expression: CompiledExpression) -> [UInt32] {
+    if let boxes = expression.indexBoxes { return expression.filter(rows(in: boxes), of: self) }
+    return rows(where: [expression]) { _ in }
+  }
 
   /// The features for which all conditions are true, in insertion order.
   ///
@@ -14,7 +17,7 @@ extension FeatureStore {
   ) rethrows -> [UInt32] {
     var result: [UInt32] = []
     try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: FeatureChunk.capacity) { rows in
-      try scan(conditions, checking: check) { slot, mask in
+      try scan(conditions, check) { slot, mask in
         var count = 0
         mask.forEachMarked { row in
           rows[count] = slot.base &+ UInt32(truncatingIfNeeded: row)
@@ -31,17 +34,20 @@ extension FeatureStore {
   /// - Parameter check: called every few thousand rows.
   public func count(where conditions: [CompiledExpression], checking check: CancellationCheck) rethrows -> Int {
     var count = 0
-    try scan(conditions, checking: check) { count &+= $1.markedCount }
+    try scan(conditions, check) { count &+= $1.markedCount }
     return count
   }
 
   /// Calls `body` with each chunk and the mask of its features for which all conditions are true.
+  ///
+  /// - Parameter interval: the number of chunks from one check to the next.
   func scan(
-    _ conditions: [CompiledExpression], checking check: CancellationCheck, _ body: (Slot, RowMask) throws -> Void
+    _ conditions: [CompiledExpression], checkingEvery interval: Int = 8, _ check: CancellationCheck,
+    _ body: (Slot, RowMask) throws -> Void
   ) rethrows {
     try RowMask.withRows { mask in
       for (number, slot) in slots.enumerated() {
-        if number & 7 == 7 { try check(Double(number) / Double(slots.count)) }
+        if number.isMultiple(of: interval) { try check(Double(number) / Double(slots.count)) }
         slot.chunk.markLive(mask)
         for condition in conditions { condition.narrow(mask, to: condition.plan, slot.chunk) }
         try body(slot, mask)

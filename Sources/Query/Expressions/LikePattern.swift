@@ -77,3 +77,31 @@ struct LikePattern: Sendable {
     return index
   }
 }
+
+/// A pattern as it was written.
+struct PatternLiteral: Sendable {
+  /// `CASEI` and `ACCENTI` around it, the outermost first.
+  var folds: [ExpressionFunction] = []
+  let text: String
+
+  /// The pattern to match with: the innermost function is applied first.
+  var folded: String { folds.reversed().reduce(text) { $1.fold?($0) ?? $0 } }
+}
+
+extension LikePattern {
+  /// The pattern as a literal of CQL2 text.
+  static func quoted(_ text: String) -> String {
+    var result: [UInt8] = [UInt8(ascii: "'")]
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      result.append(byte)
+      switch byte {
+      case UInt8(ascii: "'"): result.append(byte)
+      // The one at the end would escape the quote.
+      case UInt8(ascii: "\\"): result.append(rest.popFirst() ?? byte)
+      default: break
+      }
+    }
+    return String(decoding: result + [UInt8(ascii: "'")], as: UTF8.self)
+  }
+}

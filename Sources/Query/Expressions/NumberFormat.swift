@@ -23,8 +23,10 @@ struct NumberFormat: Sendable {
   private let pieces: [PatternPiece<Field>]
   /// Of its values.
   let types: [ScalarTypes]
+  let pattern: String
 
   init(_ pattern: String) throws(PatternProblem) {
+    self.pattern = pattern
     pieces = try PatternPiece.split(
       pattern, expected: "%[-+ 0,][width][.precision] and one of d f e g E G s, or %%", excerpt: 12, field: Self.field)
     types = pieces.compactMap { piece in

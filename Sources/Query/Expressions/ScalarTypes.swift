@@ -10,7 +10,15 @@ struct ScalarTypes: OptionSet {
   static let text = ScalarTypes(rawValue: 4)
   static let instant = ScalarTypes(rawValue: 8)
   static let json = ScalarTypes(rawValue: 16)
+  /// Only an operand of temporal functions.
+  static let interval = ScalarTypes(rawValue: 32)
+  /// A literal; arrays of attributes are JSON. Only an operand of array functions.
+  static let array = ScalarTypes(rawValue: 64)
+  /// Only an operand of spatial functions.
+  static let geometry = ScalarTypes(rawValue: 128)
+  /// Every type that an expression as a whole can have.
   static let any: ScalarTypes = [.boolean, .number, .text, .instant, .json]
+  private static let comparable: ScalarTypes = [.boolean, .number, .text, .instant]
 
   /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
   func compares(with other: ScalarTypes) -> Bool {
@@ -19,7 +27,7 @@ struct ScalarTypes: OptionSet {
     // An instant compares with a text that denotes one.
     if left.contains(.instant) { left.insert(.text) }
     if right.contains(.instant) { right.insert(.text) }
-    return !left.intersection(right).subtracting(.json).isEmpty
+    return !left.intersection(right).isDisjoint(with: .comparable)
   }
 
   /// A type with its name, its name in a sentence, and what it is.
@@ -44,7 +52,22 @@ struct ScalarTypes: OptionSet {
     Entry(
       type: .json, name: "json", words: "JSON",
       doc:
-        "An array or object of an attribute. Functions of text and `LIKE` take its JSON text; it compares with nothing, as equal values can be written in many ways."
+        "An array or object of an attribute. Functions of text and `LIKE` take its JSON text; it compares with nothing, as equal values can be written in many ways. Functions `A_...` take arrays."
+    ),
+    Entry(
+      type: .interval, name: "interval", words: "an interval",
+      doc:
+        "`INTERVAL('2000-01-01', '..')`: the time from an instant to another, both included, or open at an end. Only temporal functions take it."
+    ),
+    Entry(
+      type: .array, name: "array", words: "an array",
+      doc:
+        "`('a', 1, TRUE)`, `()` or `((1), (2))` as an argument of an array function. Elements are values, arrays, intervals or geometries."
+    ),
+    Entry(
+      type: .geometry, name: "geometry", words: "a geometry",
+      doc:
+        "The geometry of a feature by the name `geometry` or that of its source, well-known text such as `POINT Z (7 50 12)`, or `BBOX(7, 50, 8, 51)`. Coordinates are in the order x, y. Only spatial functions and `IS NULL` take it."
     ),
   ]
 
@@ -99,6 +122,9 @@ extension ExpressionTree {
       case .not, .and, .or, .compare, .isNull, .isIn, .between, .like: types.append(.boolean)
       case .chain, .power, .negate: types.append(.number)
       case .format, .formatDate: types.append(.text)
+      case .interval: types.append(.interval)
+      case .array: types.append(.array)
+      case .geometry, .shape: types.append(.geometry)
       case .call(let function, let range):
         types.append(function.signature.result ?? union(of: parts.children[range], types))
       case .choice(let range): types.append(union(of: values(ofChoice: range), types))
@@ -127,7 +153,7 @@ extension ExpressionTree {
     }
     for node in nodes {
       switch node {
-      case .literal, .instant, .property, .isNull: break
+      case .literal, .instant, .property, .isNull, .array, .geometry, .shape: break
       case .not(let operand): try demand(.boolean, operand)
       case .and(let range), .or(let range): for operand in parts.children[range] { try demand(.boolean, operand) }
       case .compare(_, let left, let right): try demandComparable(left, right)
@@ -147,6 +173,9 @@ extension ExpressionTree {
       case .format(let number, let range):
         for (expected, value) in zip(parts.formats[number].types, parts.children[range]) { try demand(expected, value) }
       case .formatDate(_, let value): try demand([.text, .instant], value)
+      case .interval(let start, let end):
+        if let start { try demand([.text, .instant], start) }
+        if let end { try demand([.text, .instant], end) }
       case .call(let function, let range):
         for (index, argument) in parts.children[range].enumerated() {
           try demand(function.signature.argument(index), argument)
@@ -163,7 +192,7 @@ extension ExpressionTree {
   func checkResult(
     _ expected: ScalarTypes, in text: String, _ property: (Int) -> ScalarTypes
   ) throws(ExpressionError) {
-    guard expected != .any, let found = types(of: property).last, found.isDisjoint(with: expected) else { return }
+    guard let found = types(of: property).last, found.isDisjoint(with: expected), !found.isEmpty else { return }
     throw wrong(expected, found, at: root, text)
   }
 

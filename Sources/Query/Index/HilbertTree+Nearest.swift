@@ -30,14 +30,20 @@ extension HilbertTree {
     try withUnsafeTemporaryAllocation(of: Double.self, capacity: InnerBlock.limit) { bounds in
       let boxes = inner.boxes
       let blocks = inner.blocks
-      for index in 0..<count { bounds[index] = visitor.bound(boxes[index]) }
+      var nearest = 0
+      var least = Double.infinity
+      for index in 0..<count {
+        let bound = visitor.bound(boxes[index])
+        bounds[index] = bound
+        if bound < least { (nearest, least) = (index, bound) }
+      }
       // Few children are visited: looking for the next nearest costs less than sorting all.
       for _ in 0..<count {
-        var nearest = 0
-        for index in 1..<max(count, 1) where bounds[index] < bounds[nearest] { nearest = index }
-        guard bounds[nearest] <= visitor.limit else { return }
+        guard least <= visitor.limit else { return }
         bounds[nearest] = .infinity
         try visitNearest(blocks[nearest], &visitor)
+        least = .infinity
+        for index in 0..<count where bounds[index] < least { (nearest, least) = (index, bounds[index]) }
       }
     }
   }

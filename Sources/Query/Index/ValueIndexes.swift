@@ -54,13 +54,15 @@ final class ValueIndexes: Sendable {
 extension FeatureStore {
   /// Stores with fewer features are scanned.
   private static let indexedCount = 1 << 14
+  /// The most rows that are looked up where it must not take long.
+  private static let quickCount = 1 << 14
 
   /// Rows among which are all features for which a condition is true, ascending; nil where a scan of the store finds them as quickly.
   ///
   /// Values of a column that the condition compares for equality, as `name = 'Berlin'` or `id IN (1, 2)`, are looked up in an index, which the
   /// first such question builds.
   ///
-  /// - Parameter check: called every few thousand rows, where an index may be built; nil where that would take too long.
+  /// - Parameter check: called every few thousand rows, where an index may be built; nil where that, and many rows, would take too long.
   public func candidates(
     for condition: CompiledExpression, checking check: CancellationCheck?
   ) throws -> [UInt32]? {
@@ -68,6 +70,7 @@ extension FeatureStore {
     if let index = valueIndexes.index(of: column) {
       let stale = index.staleSlots(of: self)
       let scanned = stale.count * FeatureChunk.capacity
+      if check == nil, index.count(of: values) + scanned > Self.quickCount { return nil }
       if scanned <= count / 16 {
         return index.count(of: values) + scanned <= count / 8 ? rows(of: values, in: index, stale) : nil
       }

@@ -39,12 +39,18 @@ struct NeighbourList {
     guard neighbour.distance <= limit else { return }
     if found.count == capacity {
       guard let last = found.last, Self.isBefore(neighbour, last, store) else { return }
-      found.removeLast()
+    } else {
+      found.append(neighbour)
     }
-    var index = found.count
-    // Few are behind it, as most are found in about their order.
-    while index > 0, Self.isBefore(neighbour, found[index - 1], store) { index -= 1 }
-    found.insert(neighbour, at: index)
+    // Moves what is behind it, in place.
+    found.withUnsafeMutableBufferPointer { found in
+      var index = found.count - 1
+      while index > 0, Self.isBefore(neighbour, found[index - 1], store) {
+        found[index] = found[index - 1]
+        index -= 1
+      }
+      found[index] = neighbour
+    }
   }
 
   @inline(__always)

@@ -5,46 +5,79 @@ import Geometry
 
 /// Equal are values that compare as equal: an integer and a double of the same value, times of the same instant. Null, which NaN is
 /// too, is a value of its own; JSON is equal as text.
-struct DistinctValues {
+struct DistinctValues: Sendable {
   private enum Key: Hashable {
     case null
     case bool(Bool)
     case integer(Int64)
     case double(Double)
     case time(CivilTime)
-    case text(Text)
-    case json(Text)
+  }
+
+  /// A value, or the number of its text.
+  private enum Value {
+    case plain(AttributeValue)
+    case text(Int)
+    case json(Int)
   }
 
   private let isTime: Bool
   private var numbers: [Key: UInt32] = [:]
+  private var texts = DistinctTexts()
+  private var json = DistinctTexts()
+  /// By number of text.
+  private var textNumbers: [UInt32] = []
+  private var jsonNumbers: [UInt32] = []
   /// By number; of equal values the first that occurred.
-  private(set) var values: [AttributeValue] = []
+  private var values: [Value] = []
 
   init(areTimes isTime: Bool) { self.isTime = isTime }
 
+  var count: Int { values.count }
+
+  subscript(number: Int) -> AttributeValue {
+    switch values[number] {
+    case .plain(let value): value
+    case .text(let text): .string(texts.withText(text) { String(decoding: $0, as: UTF8.self) })
+    case .json(let text): .json(json.withText(text) { String(decoding: $0, as: UTF8.self) })
+    }
+  }
+
+  // MARK: Numbers
+
   mutating func number(of attribute: FeatureRow.Attribute) -> UInt32 {
-    let key = key(attribute)
+    switch attribute {
+    case .null: return number(of: .null, .null)
+    case .bool(let flag): return number(of: .bool(flag), .bool(flag))
+    case .integer(let integer): return number(of: .integer(integer), .integer(integer))
+    case .double(let double):
+      if double.isNaN { return number(of: .null, .null) }
+      return number(of: Int64(exactly: double).map(Key.integer) ?? .double(double), .double(double))
+    case .string(let text):
+      if isTime, let time = CivilTime(utf8: text) {
+        return number(of: .time(time), .string(String(decoding: text, as: UTF8.self)))
+      }
+      // Texts of more than 4 GiB are one value.
+      let place = texts.number(of: text) ?? 0
+      if place == textNumbers.count { textNumbers.append(add(.text(place))) }
+      return textNumbers[place]
+    case .json(let text):
+      let place = json.number(of: text) ?? 0
+      if place == jsonNumbers.count { jsonNumbers.append(add(.json(place))) }
+      return jsonNumbers[place]
+    }
+  }
+
+  private mutating func number(of key: Key, _ value: @autoclosure () -> AttributeValue) -> UInt32 {
     if let number = numbers[key] { return number }
-    let number = UInt32(truncatingIfNeeded: values.count)
+    let number = add(.plain(value()))
     numbers[key] = number
-    values.append(key == .null ? .null : Scalar(attribute).attribute)
     return number
   }
 
-  private func key(_ attribute: FeatureRow.Attribute) -> Key {
-    switch attribute {
-    case .null: return .null
-    case .bool(let flag): return .bool(flag)
-    case .integer(let number): return .integer(number)
-    case .double(let number):
-      if number.isNaN { return .null }
-      return Int64(exactly: number).map(Key.integer) ?? .double(number)
-    case .json(let text): return .json(Text(String(decoding: text, as: UTF8.self)))
-    case .string(let text):
-      if isTime, let time = CivilTime(utf8: text) { return .time(time) }
-      return .text(Text(String(decoding: text, as: UTF8.self)))
-    }
+  private mutating func add(_ value: Value) -> UInt32 {
+    values.append(value)
+    return UInt32(truncatingIfNeeded: values.count - 1)
   }
 
   /// Numbers the values of rows of a chunk.
@@ -77,6 +110,26 @@ struct DistinctValues {
           }
           numbers[place] = known[Int(code)]
         }
+      }
+    }
+  }
+
+  // MARK: Order
+
+  /// The place of each value in the order of values, by number.
+  func places(checking check: CancellationCheck) throws -> [UInt32] {
+    let plain = values.map { value -> RankedValue? in
+      if case .plain(let value) = value { RankedValue(value, isTime: isTime) } else { nil }
+    }
+    return try Places.of(count, checking: check) { number in
+      if case .text = values[number] { true } else { plain[number] != nil }
+    } isBefore: { left, right in
+      switch (values[left], values[right]) {
+      case (.text(let left), .text(let right)):
+        texts.withText(left) { left in texts.withText(right) { left.order(to: $0) < 0 } }
+      case (.text, _): plain[right]?.isAfterTexts ?? true
+      case (_, .text): !(plain[left]?.isAfterTexts ?? true)
+      default: plain[left].flatMap { left in plain[right].map { left.precedes($0) } } ?? false
       }
     }
   }

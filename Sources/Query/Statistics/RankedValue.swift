@@ -25,6 +25,9 @@ struct RankedValue: Sendable {
     }
   }
 
+  /// Whether it comes after all texts.
+  var isAfterTexts: Bool { rank == .bool }
+
   func precedes(_ other: RankedValue) -> Bool {
     guard rank == other.rank else { return rank.rawValue < other.rank.rawValue }
     if let time, let otherTime = other.time { return time < otherTime }

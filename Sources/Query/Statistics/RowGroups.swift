@@ -4,7 +4,7 @@ import Geometry
 
 /// Numbers groups in the order of their first occurrence. The rows of one chunk are also numbered by the groups that occur in it, so
 /// that sums of a chunk are kept in a few cache lines.
-struct RowGroups {
+struct RowGroups: Sendable {
   private let columns: [Int]
   private var distinct: [DistinctValues]
   /// For each column after the first: the number of a pair of a group by the columns before, and a value.
@@ -33,22 +33,40 @@ struct RowGroups {
   }
 
   /// The number of groups.
-  var count: Int { columns.isEmpty ? 1 : parts.last?.count ?? distinct[0].values.count }
+  var count: Int { columns.isEmpty ? 1 : parts.last?.count ?? distinct[0].count }
 
   /// The number of values that are kept.
-  var cellCount: Int { distinct.reduce(0) { $0 + $1.values.count } + parts.reduce(0) { $0 + $1.count } }
+  var cellCount: Int { distinct.reduce(0) { $0 + $1.count } + parts.reduce(0) { $0 + $1.count } }
 
   /// The values that the rows of a group have in common.
   func values(of group: Int) -> [AttributeValue] {
-    var result: [AttributeValue] = []
+    zip(distinct, numbers(of: group)).map { $0[Int($1)] }
+  }
+
+  /// The numbers of these values.
+  private func numbers(of group: Int) -> [UInt32] {
+    var numbers = [UInt32](repeating: 0, count: columns.count)
     var group = group
     for column in columns.indices.dropFirst().reversed() {
       let pair = parts[column - 1][group]
-      result.append(distinct[column].values[Int(pair & 0xffff_ffff)])
+      numbers[column] = UInt32(truncatingIfNeeded: pair)
       group = Int(pair >> 32)
     }
-    if !columns.isEmpty { result.append(distinct[0].values[group]) }
-    return result.reversed()
+    if !columns.isEmpty { numbers[0] = UInt32(truncatingIfNeeded: group) }
+    return numbers
+  }
+
+  /// The places of the groups in the order of their values of each column.
+  func places(checking check: CancellationCheck) throws -> [[UInt32]] {
+    let places = try distinct.enumerated().map { number, values in
+      try values.places { try check((Double(number) + $0) / Double(distinct.count + 1)) }
+    }
+    var result = columns.map { _ in [UInt32](repeating: 0, count: count) }
+    for group in 0..<count {
+      if group & 0xfff == 0xfff { try check(Double(distinct.count) / Double(distinct.count + 1)) }
+      for (column, number) in numbers(of: group).enumerated() { result[column][group] = places[column][Int(number)] }
+    }
+    return result
   }
 
   /// Numbers rows of the next chunk: ``local`` and ``occurring``.

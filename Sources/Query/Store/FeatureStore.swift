@@ -83,7 +83,10 @@ public struct FeatureStore: Sendable {
   var liveEdits = 0
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
-  public init(fields: [Field] = []) { schema = FeatureSchema(fields: fields) }
+  public init(fields: [Field] = [], geometryName: Text? = nil) {
+    schema = FeatureSchema(fields: fields)
+    schema.geometryName = geometryName
+  }
 
   /// The id of the next feature added without one.
   public var nextMintedID: Int { nextID }
@@ -135,6 +138,8 @@ public struct FeatureSchema: Sendable {
   /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
+  /// What the source calls the geometry; nil where it has no name for it.
+  fileprivate(set) var geometryName: Text?
   /// Whether undo leaves the names alone, as live edits use some that no step has added.
   private(set) var isPinned = false
 
@@ -153,6 +158,14 @@ public struct FeatureSchema: Sendable {
 
   /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }
+
+  /// The names that stand for the geometry where no attribute has them.
+  var geometryNames: [String] {
+    guard let name = geometryName?.string, name != "geometry" else { return ["geometry"] }
+    return ["geometry", name]
+  }
+
+  func isGeometry(_ name: String) -> Bool { Text(name) == Text("geometry") || Text(name) == geometryName }
 
   mutating func add(_ name: String) -> Int {
     if let known = numbers[Text(name)] { return known }

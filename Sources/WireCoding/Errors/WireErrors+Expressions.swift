@@ -9,21 +9,30 @@ import Query
 extension RPCError {
   /// - Parameter path: the JSON Pointer of the expression.
   package init(_ error: ExpressionError, at path: String) {
+    guard error.kind != .unavailable else {
+      self = Self.libraryMissing("GEOS", error.found)
+      return
+    }
     let kind: ErrorKind =
       switch error.kind {
       case .syntax, .badLiteral, .unknownFunction: .expressionSyntax
       case .type, .argumentCount: .expressionType
       case .tooDeep, .tooLong: .expressionTooDeep
+      case .unavailable: .libraryMissing
       case .unknownProperty: .unknownField
       }
-    let place = "line \(error.line), column \(error.column)"
-    var message = "Expected \(error.expected) in \(place), found \(error.found)."
+    // An error in CQL2 JSON is about a value, one in text about a position in it.
+    let place = error.steps == nil ? " in line \(error.line), column \(error.column)" : ""
+    let path = (error.steps ?? []).reduce(path) { $0 + "/" + jsonPointerEscaped($1) }
+    var message = "Expected \(error.expected)\(place), found \(error.found)."
     if !error.available.isEmpty {
       let noun = error.kind == .unknownFunction ? "function" : "property"
       let end = Suggestion(for: error.found, among: error.available).end
-      message = "In \(place) there is no \(noun) `\(error.found)`\(end)"
+      let start = error.steps == nil ? "In line \(error.line), column \(error.column) there" : "There"
+      message = "\(start) is no \(noun) `\(error.found)`\(end)"
     }
-    self = RPCError(kind, message, path: path, expected: error.expected).with(error.position).with("found", error.found)
+    self = RPCError(kind, message, path: path, expected: error.expected)
+      .with(error.steps == nil ? error.position : nil).with("found", error.found)
     if kind == .unknownField { self = with("available", error.available) }
   }
 

@@ -16,12 +16,27 @@ enum { READ_BYTES = 256 * 1024 };
 static Store store;
 static Buffer out;
 static int64_t revision;
+static int six_decimals;
 
 // MARK: - Writing
+
+// Six decimals, whatever the value: a decimetre in degrees.
+static void append_six(double value) {
+  int64_t scaled = (int64_t)((value < 0 ? -value : value) * 1e6 + 0.5), fraction = scaled % 1000000;
+  char digits[7] = ".";
+  if (value < 0) append_literal(&out, "-");
+  append_integer(&out, scaled / 1000000);
+  for (int i = 6; i > 0; i--, fraction /= 10) digits[i] = (char)('0' + fraction % 10);
+  append(&out, digits, 7);
+}
 
 // The shortest text that reads back to the same value. A number of at most seven decimals, as positions mostly are,
 // goes by integers (up to 15 digits texts and doubles correspond one to one); any other is tried with 15, 16, 17 digits.
 static void append_number(double value) {
+  if (six_decimals) {
+    append_six(value);
+    return;
+  }
   double magnitude = value < 0 ? -value : value;
   int64_t scaled = magnitude < 1e8 ? (int64_t)(magnitude * 1e7 + 0.5) : 0;
   if ((double)scaled / 1e7 == magnitude) {
@@ -134,6 +149,13 @@ static const char *build_index(json_t *params) {
   malloc_trim(0);
   append_answer_to_command();
   append_literal(&out, "}");
+  return NULL;
+}
+
+static const char *write_six_decimals(json_t *params) {
+  (void)params;
+  six_decimals = !six_decimals;
+  append_literal(&out, "{}");
   return NULL;
 }
 
@@ -263,6 +285,7 @@ static const struct {
     {"session/echo", echo},      {"feature/queryIds", query_ids}, {"feature/query", query},
     {"initialize", initialize},  {"shutdown", nothing},           {"overlay/addGraphics", add_graphics},
     {"map/create", nothing},     {"view/create", nothing},        {"overlay/create", nothing},
+    {"bench/sixDecimals", write_six_decimals},
     {"bench/index", build_index}, {"session/status", nothing},    {"overlay/updateColumns", update_columns},
 };
 

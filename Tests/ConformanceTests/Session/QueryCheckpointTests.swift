@@ -45,7 +45,7 @@ struct QueryCheckpointTests {
       { world in
         let order = [FeatureProtocol.OrderBy(field: "n")]
         let plan = try FeatureService.queryIds(
-          .init(overlay: "o", whereClause: "n >= 0", orderBy: order, limit: count), in: &world)
+          .init(overlay: "o", whereClause: .written { $0.value("n >= 0") }, orderBy: order, limit: count), in: &world)
         return { _ = try plan.work($0) }
       }, 4 * count
     ),

@@ -11,6 +11,7 @@ from ._client import Client, Launch, Server, launch
 from ._find import find_server
 from ._geopandas import to_geodataframe
 from ._generated import __version__, types
+from ._parts import Parts, SyncParts
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
 from ._sync import (
@@ -43,6 +44,7 @@ __all__ = [
     "GeoModelError",
     "Launch",
     "NotificationsLostError",
+    "Parts",
     "ProtocolError",
     "Server",
     "ServerDiedError",
@@ -52,6 +54,7 @@ __all__ = [
     "Stream",
     "Subscription",
     "SyncClient",
+    "SyncParts",
     "SyncServer",
     "SyncStateSubscription",
     "SyncStream",

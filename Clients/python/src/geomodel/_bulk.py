@@ -205,34 +205,22 @@ async def fetch(client: Client, query: Mapping[str, Any]) -> Any:
 
 
 async def _fetch(client: Client, params: Mapping[str, Any], offset: int, limit: int | None) -> Any:
-    features, done = Features(), 0
+    features = Features()
     total = await _total(client, params, offset, limit)
     progress = _Progress(client, "to_geodataframe", total)
-    caller = client._with(progress=None)
-
-    def request() -> asyncio.Task[Any]:
-        page = _PAGE if limit is None else min(_PAGE, limit - done)
-        return asyncio.ensure_future(
-            caller.call("feature/query", {**params, "format": "columns", "offset": offset + done, "limit": page})
-        )
-
-    following: asyncio.Task[Any] | None = request()
-    try:
-        while following is not None:
-            answer = await following
-            count = len(ids_of(answer))
-            done += count
-            following = None
-            if answer["exceededLimit"] and count and (limit is None or done < limit):
-                caller = client._with(progress=None, if_revision=answer["revision"])
-                following = request()
-                # The server makes the next part while this one is read.
-                await asyncio.sleep(0)
-            features.append(answer)
-            progress.add(count)
-    finally:
-        if following is not None:
-            following.cancel()
+    asked = {**params, "format": "columns"}
+    page = _PAGE if limit is None else min(_PAGE, limit)
+    answer = await client._with(progress=None).call("feature/query", {**asked, "offset": offset, "limit": page})
+    done = len(ids_of(answer))
+    features.append(answer)
+    progress.add(done)
+    if answer["exceededLimit"] and done and (limit is None or done < limit):
+        # What is large comes in parts: the server makes the next one while this one is read.
+        rest = {**asked, "offset": offset + done, **({} if limit is None else {"limit": limit - done})}
+        async with client._with(progress=None, if_revision=answer["revision"]).parts("feature/query", rest) as parts:
+            async for part in parts:
+                features.append({**part, "fields": answer["fields"]})
+                progress.add(len(ids_of(part)))
     progress.end()
     return features.frame()
 

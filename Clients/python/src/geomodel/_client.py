@@ -19,6 +19,7 @@ from ._generated.methods_async import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_async import SourceMethods as GeneratedSourceMethods
 from ._limits import Limits
 from ._options import CallOptions
+from ._parts import Parts
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
 from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedError
@@ -118,6 +119,13 @@ class Client(Domains):
         Cancelling the task that waits here cancels the request on the server; its answer, should it still come, is dropped.
         """
         return await self._request(method, params)
+
+    def parts(self, method: str, params: Mapping[str, Any] | None = None) -> Parts:
+        """The result of a method in parts, as an async iterator: of `feature/query` and `feature/queryIds`, of any size.
+
+        `async for part in server.parts("feature/query", {"layer": "l1"}): use(part["features"])`
+        """
+        return Parts(self, method, params)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Sends a notification: nothing comes back."""

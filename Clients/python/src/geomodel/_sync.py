@@ -21,6 +21,7 @@ from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
+from ._parts import SyncParts
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscribed
 from .errors import ClosedError
@@ -270,6 +271,10 @@ class SyncClient(Domains):
                     while started.is_set() and self._portal.is_alive and not ended.wait(0.1):
                         pass
             raise
+
+    def parts(self, method: str, params: Mapping[str, Any] | None = None) -> SyncParts:
+        """The result of a method in parts, as an iterator; see `Client.parts`."""
+        return SyncParts(self._portal.run, self._async.parts(method, params))
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Sends a notification: nothing comes back."""

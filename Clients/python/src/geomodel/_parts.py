@@ -1,0 +1,104 @@
+"""Results in parts: of `feature/query` and others, as the server sends them while they are read."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+
+from . import _wire
+
+if TYPE_CHECKING:
+    from ._client import Client
+
+
+class Parts:
+    """The parts of one result: `async for part in server.parts("feature/query", {"layer": "l1"}):`
+
+    Each part is what the method's reference calls one; `result` is the reply, which follows the last one. Leaving the loop early
+    does not end the request: `aclose` does, as does `async with`. Parts that have arrived and were not read wait in memory.
+    """
+
+    def __init__(self, client: Client, method: str, params: Mapping[str, Any] | None) -> None:
+        self.result: dict[str, Any] | None = None
+        """The reply, once all parts have been read."""
+        self._start = lambda: self._begun(client, method, params)
+        self._arrived: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._request: asyncio.Future[Any] | None = None
+
+    def _begun(self, client: Client, method: str, params: Mapping[str, Any] | None) -> asyncio.Future[Any]:
+        connection = client._connection
+        token = connection.new_token()
+        with _wire.encoding(method):
+            wire = _wire.prepare(method, client._options.with_meta(params or {}, None))
+            wire = {**wire, "meta": {**wire.get("meta", {}), "partialResultToken": token}}
+        request = asyncio.ensure_future(
+            connection.request(method, wire, token=token, on_progress=self._arrived.put_nowait)
+        )
+        request.add_done_callback(lambda _: self._arrived.put_nowait(None))
+        return request
+
+    def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        return self
+
+    async def __anext__(self) -> dict[str, Any]:
+        if self._request is None:
+            self._request = self._start()
+        if self.result is None:
+            try:
+                part = await self._arrived.get()
+            except asyncio.CancelledError:
+                self._request.cancel()
+                raise
+            if part is not None:
+                return part
+            self.result = await self._request
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Cancels the request, unless it has been answered."""
+        if self._request is not None:
+            self._request.cancel()
+            await asyncio.wait({self._request})
+
+    async def __aenter__(self) -> Parts:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class SyncParts:
+    """The same where calls block: `for part in server.parts("feature/query", {"layer": "l1"}):`"""
+
+    def __init__(self, run: Callable[[Coroutine[Any, Any, Any]], Any], parts: Parts) -> None:
+        self._run, self._parts = run, parts
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """The reply, once all parts have been read."""
+        return self._parts.result
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        part = self._run(_next(self._parts))
+        if part is None:
+            raise StopIteration
+        return dict(part)
+
+    def close(self) -> None:
+        """Cancels the request, unless it has been answered."""
+        self._run(self._parts.aclose())
+
+    def __enter__(self) -> SyncParts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+async def _next(parts: Parts) -> dict[str, Any] | None:
+    async for part in parts:
+        return part
+    return None

@@ -1,0 +1,81 @@
+// Features related by equal values of a key field: those of one query grouped by the features of another.
+
+import Geometry
+import Query
+
+/// Finds the related features by a table of the keys of one side.
+struct RelatedFeatures {
+  /// A value that relates features; numbers are equal by value.
+  private enum Key: Hashable {
+    case integer(Int64)
+    case double(Double)
+    case text(Text)
+    case bool(Bool)
+
+    init?(_ value: AttributeValue) {
+      switch value {
+      case .integer(let number): self = .integer(number)
+      case .double(let number):
+        guard !number.isNaN else { return nil }
+        self = Int64(exactly: number).map { .integer($0) } ?? .double(number)
+      case .string(let text): self = .text(Text(text))
+      case .bool(let flag): self = .bool(flag)
+      case .null, .json: return nil
+      }
+    }
+  }
+
+  /// A feature of the origin with rows of related features.
+  struct Group {
+    let id: Int
+    let count: Int
+    var rows: ArraySlice<UInt32>
+  }
+
+  /// The groups of the origin's rows, with at most `limit` related features in all; and whether there are more.
+  ///
+  /// - Parameters:
+  ///   - related: rows in the order of each group.
+  ///   - share: of the worker; called for every few thousand rows.
+  /// - Complexity: O(n + m) in the rows of both sides.
+  static func groups(
+    _ origin: (store: FeatureStore, rows: [UInt32], column: Int),
+    _ related: (store: FeatureStore, rows: [UInt32], column: Int), limit: Int, _ share: WorkShare
+  ) throws -> (groups: [Group], exceeded: Bool) {
+    let shares = share.split(by: origin.rows.count, related.rows.count, origin.rows.count)
+    let keys = try keys(of: origin, shares[0])
+    let wanted = Set(keys.compactMap(\.key))
+    var rows: [Key: [UInt32]] = [:]
+    for (index, row) in related.rows.enumerated() {
+      if index.isMultiple(of: 4096) { try shares[1].checkpoint(index, of: related.rows.count) }
+      guard let key = related.store[row].flatMap({ Key($0.value(related.column)) }), wanted.contains(key) else {
+        continue
+      }
+      rows[key, default: []].append(row)
+    }
+    var groups: [Group] = []
+    var left = limit
+    for (index, feature) in keys.enumerated() {
+      if index.isMultiple(of: 4096) { try shares[2].checkpoint(index, of: keys.count) }
+      guard let key = feature.key, let found = rows[key] else { continue }
+      guard left > 0 else { return (groups, true) }
+      groups.append(Group(id: feature.id, count: found.count, rows: found.prefix(left)))
+      if found.count > left { return (groups, true) }
+      left -= found.count
+    }
+    return (groups, false)
+  }
+
+  private static func keys(
+    of side: (store: FeatureStore, rows: [UInt32], column: Int), _ share: WorkShare
+  ) throws -> [(id: Int, key: Key?)] {
+    var keys: [(id: Int, key: Key?)] = []
+    keys.reserveCapacity(side.rows.count)
+    for (index, row) in side.rows.enumerated() {
+      if index.isMultiple(of: 4096) { try share.checkpoint(index, of: side.rows.count) }
+      guard let feature = side.store[row] else { continue }
+      keys.append((feature.id, Key(feature.value(side.column))))
+    }
+    return keys
+  }
+}

@@ -1,0 +1,41 @@
+// Expressions in CQL2 JSON.
+
+import JSON
+
+extension Expression {
+  /// Reads an expression in either encoding: a string is text, any other value is CQL2 JSON (OGC 21-065r2).
+  ///
+  /// ``text`` is then the same expression as text; errors have the JSON Pointer of the value they are about.
+  public init(_ value: JSONValue) throws(ExpressionError) {
+    guard value.kind != .string else {
+      try self.init(value.withUTF8 { String(decoding: $0, as: UTF8.self) })
+      return
+    }
+    let (text, source) = try JSONExpressionReader.read(value)
+    try self.init(text, source)
+  }
+
+  /// The expression in CQL2 JSON. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`, a sign a
+  /// multiplication with -1.
+  ///
+  /// - Throws: `tooDeep` if operations nest deeper than ``depthLimit``: CQL2 JSON has no chains.
+  public func json() throws(ExpressionError) -> String {
+    var writer = JSONExpressionWriter(tree: tree)
+    guard writer.write(tree.root) else {
+      throw ExpressionError(
+        .tooDeep, at: 0, in: text.utf8, expected: "at most \(Self.depthLimit) operations inside one another",
+        found: "more")
+    }
+    return writer.text
+  }
+
+  /// The same expression with one way to write it: text -> JSON -> text.
+  ///
+  /// - Throws: as ``json()``.
+  public func normalized() throws(ExpressionError) -> String {
+    guard let document = try? JSONDocument(try json()) else { return text }
+    do throws(ExpressionError) {
+      return try document.read { (value) throws(ExpressionError) in try JSONExpressionReader.read(value).text }
+    } catch { throw error }
+  }
+}

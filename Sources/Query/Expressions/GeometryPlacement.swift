@@ -1,0 +1,88 @@
+// Where geometries of an expression are: their reference, and what holds in it.
+
+import Geometry
+
+/// What the spatial reference of literals says of them.
+public struct GeometryPlacement {
+  /// The range of y; nil without a limit.
+  public var yRange: ClosedRange<Double>?
+  /// The western edge and the width of the world; nil in a reference that does not go around it.
+  public var world: (xMin: Double, width: Double)?
+  /// The geometry in the reference of the features; nil if it has no coordinates there.
+  public var transformed: (Geometry) -> Geometry?
+  /// By which copies are moved in x, for places that may be written with several x.
+  public var shifts: (Envelope) -> [Double]
+
+  public init(
+    yRange: ClosedRange<Double>? = nil, world: (xMin: Double, width: Double)? = nil,
+    transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] }
+  ) {
+    (self.yRange, self.world, self.transformed, self.shifts) = (yRange, world, transformed, shifts)
+  }
+}
+
+extension Expression {
+  /// Whether it has geometries, which have to be placed before it is compiled.
+  public var hasGeometries: Bool { !tree.parts.geometries.isEmpty }
+
+  /// The expression with its geometries in the reference of the features.
+  ///
+  /// - Throws: ``ExpressionError`` of kind `badLiteral` for one that the reference does not allow.
+  public func placed(_ placement: GeometryPlacement) throws(ExpressionError) -> Expression {
+    guard hasGeometries else { return self }
+    var parts = tree.parts
+    for (index, node) in tree.nodes.enumerated() {
+      guard case .geometry(let number) = node else { continue }
+      do throws(PlacementFault) { parts.geometries[number] = try parts.geometries[number].placed(placement) } catch {
+        throw ExpressionError(
+          .badLiteral, at: parts.offsets[index], in: text.utf8, expected: error.expected, found: error.found
+        ).about(source)
+      }
+    }
+    return Expression(self, tree: ExpressionTree(parts))
+  }
+}
+
+private struct PlacementFault: Error {
+  let expected: String
+  let found: String
+}
+
+extension GeometryLiteral {
+  fileprivate func placed(_ placement: GeometryPlacement) throws(PlacementFault) -> GeometryLiteral {
+    var geometry = geometry
+    if let box, let half = Optional(box.count / 2), box[0] > box[half] {
+      guard let world = placement.world else {
+        throw PlacementFault(
+          expected: "an xMin not above xMax: the reference does not go around the world",
+          found: "\(box[0]) and \(box[half])")
+      }
+      geometry = Geometry(crossing: Envelope(xMin: box[0], yMin: box[1], xMax: box[half], yMax: box[half + 1]), world)
+    }
+    if let range = placement.yRange, let extent = geometry.envelope {
+      for y in [extent.yMin, extent.yMax] where !range.contains(y) {
+        throw PlacementFault(expected: "y from \(range.lowerBound) to \(range.upperBound)", found: "\(y)")
+      }
+    }
+    guard let moved = placement.transformed(geometry) else {
+      throw PlacementFault(
+        expected: "positions that have coordinates in the reference of the features", found: "one that has none")
+    }
+    var result = GeometryLiteral(geometry: moved, box: box)
+    if let extent = moved.envelope { result.shifts = placement.shifts(extent) }
+    return result
+  }
+}
+
+extension Geometry {
+  /// A box across the edge of the world.
+  fileprivate init(crossing box: Envelope, _ world: (xMin: Double, width: Double)) {
+    let parts = [
+      Envelope(xMin: box.xMin, yMin: box.yMin, xMax: world.xMin + world.width, yMax: box.yMax),
+      Envelope(xMin: world.xMin, yMin: box.yMin, xMax: box.xMax, yMax: box.yMax),
+    ]
+    let pieces = parts.filter { $0.xMin < $0.xMax }.map { Geometry(area: $0) }
+    let all = Geometry.collection(pieces)
+    self = all.uniform ?? all
+  }
+}
