@@ -516,7 +516,7 @@ public enum DocumentProtocol {
     /// How a group shows its layers; absent for others.
     public var visibilityMode: LayerProtocol.GroupVisibilityMode?
     /// Only features for which this is true match, in queries, drawing and identifying; all when absent.
-    public var definitionExpression: String?
+    public var definitionExpression: JSONOpaque?
     /// The fields that hold the time of its features, and the time filter.
     public var time: LayerProtocol.LayerTime?
     /// Whether the time extent filters; absent for a group.
@@ -538,7 +538,7 @@ public enum DocumentProtocol {
       layer: String, kind: LayerProtocol.LayerKind = .feature, group: String? = nil, source: String? = nil,
       sourceLayer: String? = nil, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
-      definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
+      definitionExpression: JSONOpaque? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
       renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
       labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
       featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil
@@ -593,9 +593,7 @@ public enum DocumentProtocol {
         ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
         : nil
       let definitionExpression = json["definitionExpression"]
-      self.definitionExpression = try definitionExpression.isPresent
-        ? SymbologyProtocol.readExpression(definitionExpression)
-        : nil
+      self.definitionExpression = try definitionExpression.isPresent ? definitionExpression.opaque("Expression") : nil
       let time = json["time"]
       self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
       let isTimeFilterEnabled = json["isTimeFilterEnabled"]
@@ -662,7 +660,7 @@ public enum DocumentProtocol {
       }
       if let definitionExpression {
         writer.key("definitionExpression")
-        writer.value(definitionExpression)
+        definitionExpression.encode(to: &writer)
       }
       if let time {
         writer.key("time")

@@ -671,7 +671,7 @@ public enum LayerProtocol {
       /// How a group shows its layers; absent for others.
       public var visibilityMode: LayerProtocol.GroupVisibilityMode?
       /// Only features for which this is true match, in queries, drawing and identifying; all when absent.
-      public var definitionExpression: String?
+      public var definitionExpression: JSONOpaque?
       /// The fields that hold the time of its features, and the time filter.
       public var time: LayerProtocol.LayerTime?
       /// Whether the time extent filters; absent for a group.
@@ -695,11 +695,11 @@ public enum LayerProtocol {
       public init(
         layer: String, name: String? = nil, isVisible: Bool? = nil, opacity: Double? = nil, minScale: Double? = nil,
         maxScale: Double? = nil, visibilityMode: LayerProtocol.GroupVisibilityMode? = nil,
-        definitionExpression: String? = nil, time: LayerProtocol.LayerTime? = nil, isTimeFilterEnabled: Bool? = nil,
-        renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition]? = nil,
-        labelsEnabled: Bool? = nil, popup: SymbologyProtocol.PopupDefinition? = nil,
-        featureReduction: SymbologyProtocol.FeatureReduction? = nil, isPopupEnabled: Bool? = nil,
-        clear: [String]? = nil
+        definitionExpression: JSONOpaque? = nil, time: LayerProtocol.LayerTime? = nil,
+        isTimeFilterEnabled: Bool? = nil, renderer: SymbologyProtocol.Renderer? = nil,
+        labels: [SymbologyProtocol.LabelDefinition]? = nil, labelsEnabled: Bool? = nil,
+        popup: SymbologyProtocol.PopupDefinition? = nil, featureReduction: SymbologyProtocol.FeatureReduction? = nil,
+        isPopupEnabled: Bool? = nil, clear: [String]? = nil
       ) {
         self.layer = layer
         self.name = name
@@ -741,7 +741,7 @@ public enum LayerProtocol {
           : nil
         let definitionExpression = json["definitionExpression"]
         self.definitionExpression = try definitionExpression.isPresent
-          ? SymbologyProtocol.readExpression(definitionExpression)
+          ? definitionExpression.opaque("Expression")
           : nil
         let time = json["time"]
         self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
@@ -777,7 +777,7 @@ public enum LayerProtocol {
         if let minScale { members.append(("minScale", .number(minScale))) }
         if let maxScale { members.append(("maxScale", .number(maxScale))) }
         if let visibilityMode { members.append(("visibilityMode", .string(visibilityMode.rawValue))) }
-        if let definitionExpression { members.append(("definitionExpression", .string(definitionExpression))) }
+        if let definitionExpression { members.append(("definitionExpression", .expression(definitionExpression))) }
         if let time { members.append(("time", .layerTime(time))) }
         if let isTimeFilterEnabled { members.append(("isTimeFilterEnabled", .boolean(isTimeFilterEnabled))) }
         if let renderer { members.append(("renderer", .renderer(renderer))) }
@@ -809,7 +809,7 @@ public enum LayerProtocol {
       public var ids: [Int]?
       /// The matching features for which this is true; this or `ids`. With neither of them and no `timeExtent` no
       /// feature.
-      public var whereClause: String?
+      public var whereClause: JSONOpaque?
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter. Combined with `ids` or `whereClause`; without these, of all matching features.
       public var timeExtent: LayerProtocol.TimeExtent?
@@ -817,7 +817,7 @@ public enum LayerProtocol {
       public var mode: OverlayProtocol.SelectionMode
 
       public init(
-        layer: String, ids: [Int]? = nil, whereClause: String? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        layer: String, ids: [Int]? = nil, whereClause: JSONOpaque? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         mode: OverlayProtocol.SelectionMode = .new
       ) {
         self.layer = layer
@@ -835,7 +835,7 @@ public enum LayerProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let mode = json["mode"]
@@ -1188,7 +1188,7 @@ public enum LayerProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression to divide; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// Divides the number.
       public var normalizationField: String?
       /// How they are divided.
@@ -1201,7 +1201,7 @@ public enum LayerProtocol {
       public var symbol: SymbologyProtocol.Symbol?
 
       public init(
-        layer: String, field: String? = nil, expression: String? = nil, normalizationField: String? = nil,
+        layer: String, field: String? = nil, expression: JSONOpaque? = nil, normalizationField: String? = nil,
         method: SymbologyProtocol.ClassificationMethod = .equalInterval, classCount: Int = 5,
         colors: [String] = ["#FFFFB2", "#BD0026"], symbol: SymbologyProtocol.Symbol? = nil
       ) {
@@ -1223,7 +1223,7 @@ public enum LayerProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         let normalizationField = json["normalizationField"]
         self.normalizationField = try normalizationField.isPresent
           ? normalizationField.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }

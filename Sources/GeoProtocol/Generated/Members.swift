@@ -8,6 +8,7 @@ public enum MemberPayload: Sendable {
   case baseSurfaceUpdate(SceneProtocol.BaseSurfaceUpdate)
   case basemapUpdate(MapProtocol.BasemapUpdate)
   case boolean(Bool)
+  case expression(JSONOpaque)
   case featureReduction(SymbologyProtocol.FeatureReduction)
   case labelDefinitions([SymbologyProtocol.LabelDefinition])
   case layerTime(LayerProtocol.LayerTime)

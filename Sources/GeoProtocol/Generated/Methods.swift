@@ -27,10 +27,11 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "483f9159190c8772"
+  public static let hash = "de272d1e5ebd2740"
   public static let domains = [
-    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "feature", "layer",
-    "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task", "view", "viewModel"
+    "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
+    "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
+    "view", "viewModel"
   ]
 
   public static let methods: [MethodInfo] = [
@@ -201,6 +202,10 @@ public enum WireProtocol {
       errors: []
     ),
     MethodInfo(
+      name: "expression/convert", domain: "expression", shape: .query, since: "0.2.0",
+      errors: [.expressionSyntax, .expressionType, .expressionTooDeep]
+    ),
+    MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
@@ -210,6 +215,12 @@ public enum WireProtocol {
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(

@@ -46,6 +46,7 @@ package enum ParamMembers {
     "environment/get": params(["node", "key"]),
     "environment/clear": params(["keys", "node"]),
     "environment/listKeys": params([]),
+    "expression/convert": params(["expression"]),
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
@@ -56,6 +57,12 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
+    ]),
+    "feature/queryRelated": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "keyField",
+      "relatedLayer", "relatedOverlay", "relatedField", "relatedWhereClause",
+      .init("orderBy", .elements(.named { orderBy })), "limit", "properties", "returnGeometry", "outSpatialReference"
     ]),
     "feature/queryCount": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",

@@ -14,30 +14,6 @@ public enum SymbologyProtocol {
     try json.string("string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})") { StringChecks.color($0) }
   }
 
-  /// An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's graphics.
-  ///
-  /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
-  /// backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_`
-  /// one code point. Before other characters it is a character.
-  ///
-  /// [Functions, operators and types](expressions.md) are also in `session/describe`.
-  ///
-  /// Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where types
-  /// are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text
-  /// compared with a number. Attributes of graphics may be of any type; operations on values of different types are
-  /// unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are
-  /// unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.
-  ///
-  /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
-  /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
-  /// format in English, metric, and UTC.
-  ///
-  /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
-  /// of `locale`. The separators and names are those of the Unicode CLDR.
-  static func readExpression(_ json: JSONValue) throws(JSONError) -> String {
-    try json.string("string of 1 to 65536 characters") { (1...65536).contains($0.unicodeScalars.count) }
-  }
-
   /// A statistic of the features of a cluster. Values that are no numbers do not count.
   public enum AggregateStatisticType: String, WireEnum {
     /// Number of values that are not null, of any type.
@@ -737,7 +713,7 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.SizeStop]?
       /// The value at which the size is `minSize`.
@@ -750,7 +726,7 @@ public enum SymbologyProtocol {
       public var maxSize: Double?
 
       public init(
-        field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.SizeStop]? = nil,
+        field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.SizeStop]? = nil,
         minDataValue: Double? = nil, maxDataValue: Double? = nil, minSize: Double? = nil, maxSize: Double? = nil
       ) {
         self.field = field
@@ -768,7 +744,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         let stops = json["stops"]
         self.stops = try stops.isPresent
           ? stops.array("array of 2 to 256 elements", 2...256, SymbologyProtocol.SizeStop.init(from:))
@@ -790,7 +766,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         if let stops {
           writer.key("stops")
@@ -820,11 +796,11 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.ColorStop]
 
-      public init(field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.ColorStop]) {
+      public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.ColorStop]) {
         self.field = field
         self.expression = expression
         self.stops = stops
@@ -836,7 +812,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         self.stops =
           try json["stops"].array("array of 2 to 256 elements", 2...256, SymbologyProtocol.ColorStop.init(from:))
       }
@@ -848,7 +824,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("stops")
         writer.array(stops) { $0.encode(to: &$1) }
@@ -860,11 +836,11 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// By ascending value.
       public var stops: [SymbologyProtocol.OpacityStop]
 
-      public init(field: String? = nil, expression: String? = nil, stops: [SymbologyProtocol.OpacityStop]) {
+      public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.OpacityStop]) {
         self.field = field
         self.expression = expression
         self.stops = stops
@@ -876,7 +852,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         self.stops =
           try json["stops"].array("array of 2 to 256 elements", 2...256, SymbologyProtocol.OpacityStop.init(from:))
       }
@@ -888,7 +864,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("stops")
         writer.array(stops) { $0.encode(to: &$1) }
@@ -900,12 +876,13 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// How the angle is measured.
       public var rotationType: SymbologyProtocol.RotationType
 
       public init(
-        field: String? = nil, expression: String? = nil, rotationType: SymbologyProtocol.RotationType = .geographic
+        field: String? = nil, expression: JSONOpaque? = nil,
+        rotationType: SymbologyProtocol.RotationType = .geographic
       ) {
         self.field = field
         self.expression = expression
@@ -918,7 +895,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         let rotationType = json["rotationType"]
         self.rotationType = try rotationType.isPresent
           ? SymbologyProtocol.RotationType(from: rotationType)
@@ -932,7 +909,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("rotationType")
         rotationType.encode(to: &writer)
@@ -1155,7 +1132,7 @@ public enum SymbologyProtocol {
       /// The fields whose values are matched.
       public var fields: [String]?
       /// The expression whose value is matched.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// No two of the same values.
       public var uniqueValues: [SymbologyProtocol.UniqueValue]
       /// The symbol of all others, null included; without it they are not drawn.
@@ -1167,7 +1144,7 @@ public enum SymbologyProtocol {
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
-        fields: [String]? = nil, expression: String? = nil, uniqueValues: [SymbologyProtocol.UniqueValue],
+        fields: [String]? = nil, expression: JSONOpaque? = nil, uniqueValues: [SymbologyProtocol.UniqueValue],
         defaultSymbol: SymbologyProtocol.Symbol? = nil, defaultLabel: String? = nil,
         visualVariables: [SymbologyProtocol.VisualVariable] = []
       ) {
@@ -1185,7 +1162,7 @@ public enum SymbologyProtocol {
           ? fields.array("array of 1 to 3 elements", 1...3) { (e) throws(JSONError) in try e.string() }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         self.uniqueValues =
           try json["uniqueValues"].array("array of at most 10000 elements", 0...10000, SymbologyProtocol.UniqueValue.init(from:))
         let defaultSymbol = json["defaultSymbol"]
@@ -1207,7 +1184,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         writer.key("uniqueValues")
         writer.array(uniqueValues) { $0.encode(to: &$1) }
@@ -1229,7 +1206,7 @@ public enum SymbologyProtocol {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
-      public var expression: String?
+      public var expression: JSONOpaque?
       /// Divides the number; features where it is null or 0 have no number.
       public var normalizationField: String?
       /// By ascending numbers, without overlaps.
@@ -1243,7 +1220,7 @@ public enum SymbologyProtocol {
       public var visualVariables: [SymbologyProtocol.VisualVariable]
 
       public init(
-        field: String? = nil, expression: String? = nil, normalizationField: String? = nil,
+        field: String? = nil, expression: JSONOpaque? = nil, normalizationField: String? = nil,
         breaks: [SymbologyProtocol.ClassBreak], defaultSymbol: SymbologyProtocol.Symbol? = nil,
         defaultLabel: String? = nil, visualVariables: [SymbologyProtocol.VisualVariable] = []
       ) {
@@ -1262,7 +1239,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
         let normalizationField = json["normalizationField"]
         self.normalizationField = try normalizationField.isPresent
           ? normalizationField.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
@@ -1288,7 +1265,7 @@ public enum SymbologyProtocol {
         }
         if let expression {
           writer.key("expression")
-          writer.value(expression)
+          expression.encode(to: &writer)
         }
         if let normalizationField {
           writer.key("normalizationField")
@@ -1372,9 +1349,9 @@ public enum SymbologyProtocol {
   /// Labels for the features of a kind.
   public struct LabelDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// The text; no label where it is null or empty.
-    public var expression: String
+    public var expression: JSONOpaque
     /// The features that have it; all when absent.
-    public var whereClause: String?
+    public var whereClause: JSONOpaque?
     /// How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter.
     public var symbol: SymbologyProtocol.Symbol?
     /// Not drawn when zoomed out beyond this scale's denominator.
@@ -1387,7 +1364,7 @@ public enum SymbologyProtocol {
     public var priority: Int
 
     public init(
-      expression: String, whereClause: String? = nil, symbol: SymbologyProtocol.Symbol? = nil,
+      expression: JSONOpaque, whereClause: JSONOpaque? = nil, symbol: SymbologyProtocol.Symbol? = nil,
       minScale: Double? = nil, maxScale: Double? = nil, placement: SymbologyProtocol.LabelPlacement = .automatic,
       priority: Int = 0
     ) {
@@ -1402,9 +1379,9 @@ public enum SymbologyProtocol {
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
-      self.expression = try SymbologyProtocol.readExpression(json["expression"])
+      self.expression = try json["expression"].opaque("Expression")
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
       let symbol = json["symbol"]
       self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
       let minScale = json["minScale"]
@@ -1420,10 +1397,10 @@ public enum SymbologyProtocol {
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("expression")
-      writer.value(expression)
+      expression.encode(to: &writer)
       if let whereClause {
         writer.key("whereClause")
-        writer.value(whereClause)
+        whereClause.encode(to: &writer)
       }
       if let symbol {
         writer.key("symbol")
@@ -1450,7 +1427,7 @@ public enum SymbologyProtocol {
     /// A field; without `expression`.
     public var field: String?
     /// The expression; without `field`.
-    public var expression: String?
+    public var expression: JSONOpaque?
     /// The label shown to people; the field's name or the expression when absent.
     public var label: String?
     /// The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
@@ -1458,7 +1435,7 @@ public enum SymbologyProtocol {
     /// else one of numbers.
     public var format: String?
 
-    public init(field: String? = nil, expression: String? = nil, label: String? = nil, format: String? = nil) {
+    public init(field: String? = nil, expression: JSONOpaque? = nil, label: String? = nil, format: String? = nil) {
       self.field = field
       self.expression = expression
       self.label = label
@@ -1472,7 +1449,7 @@ public enum SymbologyProtocol {
         ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         : nil
       let expression = json["expression"]
-      self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
+      self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
       let label = json["label"]
       self.label = try label.isPresent
         ? label.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
@@ -1491,7 +1468,7 @@ public enum SymbologyProtocol {
       }
       if let expression {
         writer.key("expression")
-        writer.value(expression)
+        expression.encode(to: &writer)
       }
       if let label {
         writer.key("label")

@@ -307,8 +307,8 @@ class BindingMethods(SyncCaller):
         second: str,
         id: t.ObjectId | None = None,
         direction: t.LinkDirection | None = None,
-        transform: str | None = None,
-        inverse: str | None = None,
+        transform: t.Expression | None = None,
+        inverse: t.Expression | None = None,
         owner: t.ObjectId | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
@@ -339,10 +339,8 @@ class BindingMethods(SyncCaller):
             second: JSON Pointer, without wildcards. (at most 1024 characters)
             id: The new object's id; minted when absent.
             direction: The direction. (default "twoWay")
-            transform: An expression in CQL2 text that computes the second from the first, named `value`.
-                (1 to 65536 characters)
-            inverse: The inverse expression; required for `twoWay` with a `transform`. (1 to 65536
-                characters)
+            transform: An expression that computes the second from the first, named `value`.
+            inverse: The inverse expression; required for `twoWay` with a `transform`.
             owner: The object that owns it and whose closing closes it; the session when absent.
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
@@ -1460,6 +1458,55 @@ class EnvironmentMethods(SyncCaller):
         return result
 
 
+class ExpressionMethods(SyncCaller):
+    """The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Wherever an `Expression`
+    stands, either is accepted.
+    """
+
+    def convert(
+        self,
+        *,
+        expression: t.Expression,
+        meta: t.Meta | None = None,
+    ) -> t.ExpressionConvertResult:
+        """Checks an expression, and answers it in both encodings.
+
+        Both are normal: the same for expressions that differ in white space, case of keywords or needless
+        parentheses only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ...,
+        else]}`, which is not of CQL2, `ENVELOPE` is a `bbox`, and a sign before an operand is a
+        multiplication with -1. Chains of sums and products become nested operations, of which there are at
+        most 100 inside one another.
+
+        Args:
+            expression: The expression, as text or JSON.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            cql2Text: In CQL2 text.
+            cql2Json: In CQL2 JSON.
+            properties: The names of properties in it, each once, in order of first use.
+
+        Raises:
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.expression.convert(expression="population > 1000 AND S_INTERSECTS(geometry, POINT(7 50))")
+        """
+        result: t.ExpressionConvertResult = self._call(
+            "expression/convert",
+            _given(
+                {
+                    "expression": expression,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+
 class FeatureMethods(SyncCaller):
     """Queries of features, of layers, tables and overlays alike. Of a layer only features match that pass its
     definition expression and its time filter.
@@ -1716,6 +1763,152 @@ class FeatureMethods(SyncCaller):
                     "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def query_related(
+        self,
+        *,
+        key_field: str,
+        related_field: str,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        related_layer: t.ObjectId | None = None,
+        related_overlay: t.ObjectId | None = None,
+        related_where_clause: t.Expression | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        limit: int | None = None,
+        properties: Sequence[str] | None = None,
+        return_geometry: bool | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureQueryRelatedResult:
+        """Features of another layer, table or overlay that are related to those that match, by equal values
+        of a key field on both sides. Grouped by the features to which they are related.
+
+        Any cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points;
+        null, NaN and JSON are related to nothing. Features without related ones have no group.
+
+        Args:
+            key_field: The field of the features that match. (1 to 1024 characters)
+            related_field: The field of related features whose value equals that of `keyField`. (1 to 1024
+                characters)
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. A feature with a position that has no
+                coordinates there has no relation. In a reference that wraps around the world places match on
+                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
+                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
+                rings may not cross; features need not be.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            related_layer: The loaded layer or table with related features; this or `relatedOverlay`. It
+                may be the same layer.
+            related_overlay: The overlay with related features.
+            related_where_clause: Only related features for which this is true.
+            order_by: Sort keys of the features in a group, as of `feature/query`. (at most 16 elements)
+            limit: Maximum number of related features in all groups together; a feature in two groups
+                counts twice. (in 0...100000; default 1000)
+            properties: The attributes of related features to return; all when absent.
+            return_geometry: Whether to return geometries. (default True)
+            out_spatial_reference: Of the geometries in the answer; that of the related features when
+                absent.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The world's revision after this. (at least 0)
+            spatialReference: Of the geometries.
+            exceededLimit: Whether there are more related features.
+            groups: In the drawing order of the features to which they are related.
+            failed: Those of the related features whose geometry is null because a position of it has no
+                coordinates in `outSpatialReference`; absent without any.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            server.feature.query_related(
+                layer="countries",
+                ids=[7],
+                key_field="code",
+                related_layer="cities",
+                related_field="country",
+                return_geometry=False,
+            )
+        """
+        result: t.FeatureQueryRelatedResult = self._call(
+            "feature/queryRelated",
+            _given(
+                {
+                    "keyField": key_field,
+                    "relatedField": related_field,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "relatedLayer": related_layer,
+                    "relatedOverlay": related_overlay,
+                    "relatedWhereClause": related_where_clause,
+                    "orderBy": order_by,
+                    "limit": limit,
+                    "properties": properties,
+                    "returnGeometry": return_geometry,
+                    "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
             ),
@@ -7481,6 +7674,10 @@ class Domains(SyncCalling):
     @cached_property
     def environment(self) -> EnvironmentMethods:
         return EnvironmentMethods(self)
+
+    @cached_property
+    def expression(self) -> ExpressionMethods:
+        return ExpressionMethods(self)
 
     @cached_property
     def feature(self) -> FeatureMethods:

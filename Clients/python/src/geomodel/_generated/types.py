@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "483f9159190c8772"
+PROTOCOL_HASH = "de272d1e5ebd2740"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1370,6 +1370,17 @@ class EnvironmentListKeysResult(TypedDict):
     """In the order in which they were registered."""
 
 
+class ExpressionConvertResult(TypedDict):
+    """What `expression/convert` answers."""
+
+    cql2Text: str
+    """In CQL2 text."""
+    cql2Json: Any
+    """In CQL2 JSON."""
+    properties: list[str]
+    """The names of properties in it, each once, in order of first use."""
+
+
 SortOrder = Literal["ascending", "descending"]
 """A sort order.
 
@@ -1485,6 +1496,18 @@ DistinctRecords = Any
 """A record for each combination of values: `values` by field, and `count`, the number of features that have
 them.
 """
+
+
+class RelatedGroup(TypedDict):
+    """The features that are related to one feature."""
+
+    id: FeatureId
+    """The feature to which they are related."""
+    count: int
+    """Their number, also where `limit` leaves some out. (at least 1)"""
+    features: FeatureList
+    """By `orderBy`, else in drawing order."""
+
 
 FeatureList = Any
 """GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.
@@ -1613,6 +1636,23 @@ class FeatureQueryIdsPart(TypedDict):
     """That of the reply. (at least 0)"""
     ids: list[FeatureId]
     """The next ids."""
+
+
+class FeatureQueryRelatedResult(TypedDict):
+    """What `feature/queryRelated` answers."""
+
+    revision: int
+    """The world's revision after this. (at least 0)"""
+    spatialReference: SpatialReference
+    """Of the geometries."""
+    exceededLimit: bool
+    """Whether there are more related features."""
+    groups: list[RelatedGroup]
+    """In the drawing order of the features to which they are related."""
+    failed: NotRequired[list[FailedFeature]]
+    """Those of the related features whose geometry is null because a position of it has no coordinates in
+    `outSpatialReference`; absent without any.
+    """
 
 
 class FeatureQueryCountResult(TypedDict):
@@ -2797,6 +2837,10 @@ class SourceLayer(TypedDict):
     """Its name in the source."""
     geometryType: NotRequired[str]
     """As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table."""
+    geometryName: NotRequired[str]
+    """What the source calls the geometry; in expressions it is also `geometry`. Absent where it has no name
+    for it.
+    """
     featureCount: NotRequired[int]
     """Absent when it is unknown without reading all features. (at least 0)"""
     extent: NotRequired[Envelope]
@@ -3043,9 +3087,11 @@ case, and alpha only where it is not opaque.
 A string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}).
 """
 
-Expression = str
-"""An expression in CQL2 text (OGC 21-065r2) over the fields of a layer or the attributes of an overlay's
-graphics.
+Expression = Any
+"""An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or
+the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps
+and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
+`offset`, the `path` of those in JSON leads to the value.
 
 Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
 backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
@@ -3053,11 +3099,18 @@ backslash escapes a single quote or a backslash, in a pattern of LIKE also a wil
 
 [Functions, operators and types](expressions.md) are also in `session/describe`.
 
-Parentheses and calls nest at most 100 deep; `NOT`, signs and chains of one operator are unlimited. Where
-types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean,
-a text compared with a number. Attributes of graphics may be of any type; operations on values of different
-types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with
-them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one.
+The geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in
+the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is
+from -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a
+geometry, and where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS
+and S_DISJOINT). Invalid geometries in an expression are refused with the place of the fault.
+
+A text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`,
+signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a
+layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes
+of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays
+are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be
+written in many ways: `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
 
 Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
 it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
@@ -3065,8 +3118,6 @@ format in English, metric, and UTC.
 
 Values shown without these functions are unformatted; a number that is not an integer has the decimal
 separator of `locale`. The separators and names are those of the Unicode CLDR.
-
-A string of 1 to 65536 characters.
 """
 
 AggregateStatisticType = Literal[
@@ -4160,10 +4211,9 @@ class Derivation(TypedDict):
     computed, is null or has another type than declared.
     """
 
-    expression: str
-    """CQL2 text, with the functions described by the type `Expression`. Its names are `inputs`, or else
-    properties of the view model; others are refused with `unknownField`. Functions that format text for
-    people use the environment of the view model's owner. (1 to 65536 characters)
+    expression: Expression
+    """Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`.
+    Functions that format text for people use the environment of the view model's owner.
     """
     inputs: NotRequired[dict[str, str]]
     """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
