@@ -259,7 +259,7 @@ public enum FeatureProtocol {
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
         : nil
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -522,7 +522,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -777,7 +777,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -965,7 +965,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -979,7 +979,9 @@ public enum FeatureProtocol {
         self.relatedField =
           try json["relatedField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         let relatedWhereClause = json["relatedWhereClause"]
-        self.relatedWhereClause = try relatedWhereClause.isPresent ? relatedWhereClause.opaque("Expression") : nil
+        self.relatedWhereClause = try relatedWhereClause.isPresent
+          ? SymbologyProtocol.readExpression(relatedWhereClause)
+          : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1128,7 +1130,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1247,7 +1249,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1417,7 +1419,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1429,7 +1431,7 @@ public enum FeatureProtocol {
           ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
           : nil
         let having = json["having"]
-        self.having = try having.isPresent ? having.opaque("Expression") : nil
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1569,7 +1571,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1705,7 +1707,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1788,7 +1790,7 @@ public enum FeatureProtocol {
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
       /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// A point, or a multipoint of up to 100000 places, in `spatialReference`.
+      /// A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.
       public var locations: JSONOpaque
       /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
       /// 1000000.
@@ -1797,7 +1799,7 @@ public enum FeatureProtocol {
       public var maxDistance: Double?
       /// Whether distances are planar.
       public var planar: Bool
-      /// Whether to return azimuths; not with `planar`.
+      /// Whether to return azimuths; with `planar` there are none, and it is refused.
       public var returnAzimuth: Bool
       /// The attributes to return; none when absent.
       public var properties: [String]?
@@ -1854,7 +1856,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1882,7 +1884,7 @@ public enum FeatureProtocol {
       public var counts: [Int]
       /// The features of the first place, then those of the next.
       public var ids: [Int]
-      /// How far each is.
+      /// How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
       public var distances: [Double]
       /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
       /// 0. Unit: degree.
@@ -1981,9 +1983,9 @@ public enum FeatureProtocol {
       public var join: FeatureProtocol.JoinSource
       /// Of a feature to those it is joined with.
       public var relationship: FeatureProtocol.JoinRelationship
-      /// With `nearest`: with how many.
-      public var nearestCount: Int
-      /// With `nearest`: only those at most so far away. Unit: metre.
+      /// With `nearest` alone: with how many; 1 when absent.
+      public var nearestCount: Int?
+      /// With `nearest` alone: only those at most so far away. Unit: metre.
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
@@ -1999,7 +2001,7 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
-        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
+        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
       ) {
@@ -2049,7 +2051,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -2062,7 +2064,7 @@ public enum FeatureProtocol {
         let nearestCount = json["nearestCount"]
         self.nearestCount = try nearestCount.isPresent
           ? nearestCount.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
-          : 1
+          : nil
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
         let output = json["output"]

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"de272d1e5ebd2740"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1b770398b704f771"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -717,7 +717,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"whereClause","value":"population > 1000000"},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":8,"count":120,"selectedCount":121}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/nearest","summary":"The features nearest to each of several places, near ones first and equally far ones by id.","description":"The features nearest to each of several places, near ones first and equally far ones by id. Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with one that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"feature/nearest","summary":"The features nearest to each of several places, near ones first and equally far ones by id.","description":"The features nearest to each of several places, near ones first and equally far ones by id. Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with one that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -733,7 +733,7 @@ public enum OpenRPCDocument {
 {"name":"limit","description":"Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most 1000000.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
 {"name":"maxDistance","description":"Only features at most so far away, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
 {"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"returnAzimuth","description":"Whether to return azimuths; not with `planar`.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnAzimuth","description":"Whether to return azimuths; with `planar` there are none, and it is refused.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "counts":{"type":"array","items":{"type":"integer"},\#
@@ -741,7 +741,7 @@ public enum OpenRPCDocument {
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features of the first place, then those of the next."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
-"description":"How far each is."},\#
+"description":"How far each is; with `planar` at most the greatest double, also where coordinates are farther apart."},\#
 "azimuths":{"type":"array","items":{"type":"number"},\#
 "description":"The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is 0.","x-unit":"degree"},\#
 "exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
@@ -777,8 +777,8 @@ public enum OpenRPCDocument {
 {"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"relationship","description":"Of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
-{"name":"nearestCount","description":"With `nearest`: with how many.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
-{"name":"maxDistance","description":"With `nearest`: only those at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+{"name":"nearestCount","description":"With `nearest` alone: with how many; 1 when absent.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000}},\#
+{"name":"maxDistance","description":"With `nearest` alone: only those at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"metre"},\#
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
 {"name":"aggregates","description":"With `counts`: figures about the joined features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/JoinAggregate"},\#
