@@ -259,7 +259,7 @@ public enum FeatureProtocol {
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
         : nil
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -372,11 +372,13 @@ public enum FeatureProtocol {
     /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
     /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
     /// which features of another reference are transformed, position by position, as `outSpatialReference` does; the
-    /// result is that of the same question about the answer of `feature/query` in that reference. A feature with a
-    /// position that has no coordinates there has no relation. In a reference that wraps around the world places
-    /// match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one
-    /// piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-    /// cross; features need not be.
+    /// result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+    /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+    /// ends at the edge of the square world. A feature with a position that has no coordinates there has no relation.
+    /// In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines
+    /// and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The
+    /// geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or
+    /// height is a line, one without both a point.
     var geometry: JSONOpaque? { get }
     /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
     /// that it is within.
@@ -420,11 +422,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -522,7 +526,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -698,11 +702,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -777,7 +783,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -864,11 +870,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -965,7 +973,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -979,7 +987,9 @@ public enum FeatureProtocol {
         self.relatedField =
           try json["relatedField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         let relatedWhereClause = json["relatedWhereClause"]
-        self.relatedWhereClause = try relatedWhereClause.isPresent ? relatedWhereClause.opaque("Expression") : nil
+        self.relatedWhereClause = try relatedWhereClause.isPresent
+          ? SymbologyProtocol.readExpression(relatedWhereClause)
+          : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1060,11 +1070,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1128,7 +1140,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1176,11 +1188,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1247,7 +1261,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1328,11 +1342,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1417,7 +1433,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1429,7 +1445,7 @@ public enum FeatureProtocol {
           ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
           : nil
         let having = json["having"]
-        self.having = try having.isPresent ? having.opaque("Expression") : nil
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1487,11 +1503,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1569,7 +1587,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1633,11 +1651,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1705,7 +1725,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1765,11 +1785,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1854,7 +1876,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1954,11 +1976,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -2049,7 +2073,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

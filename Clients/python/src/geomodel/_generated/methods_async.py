@@ -1588,11 +1588,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1721,11 +1724,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1843,11 +1849,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1972,11 +1981,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2069,11 +2081,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2187,11 +2202,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2314,11 +2332,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2426,11 +2447,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2539,11 +2563,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2673,11 +2700,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4000,11 +4030,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4123,11 +4156,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4239,11 +4275,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and

@@ -1562,11 +1562,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1695,11 +1698,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1817,11 +1823,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1946,11 +1955,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2043,11 +2055,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2161,11 +2176,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2284,11 +2302,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2396,11 +2417,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2509,11 +2533,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2643,11 +2670,14 @@ class FeatureMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -3965,11 +3995,14 @@ class LocatorMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4088,11 +4121,14 @@ class LocatorMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4204,11 +4240,14 @@ class LocatorMethods(SyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
