@@ -91,6 +91,12 @@ import Testing
     #expect(try sum([.integer(.max), .integer(1), .integer(-2)])[0] == .integer(.max - 1))
     #expect(try sum([.integer(.max), .integer(.max)])[0] == .double(0x1p64))
     #expect(try sum([.integer(.min), .integer(.min), .integer(.min)])[0] == .double(-0x1.8p64))
+    // Both as parts of one sum: from fractions.Fraction of Python.
+    #expect(try sum([.integer(-1000), .integer(50), .double(99.5)]).prefix(2) == [.double(-850.5), .double(-283.5)])
+    #expect(try sum([.string("x"), .integer(1), .double(2.5), .integer(-1000)])[0] == .double(-996.5))
+    #expect(try sum([.integer(1 << 60 | 1), .integer(-1), .double(-0x1p60), .double(0.25)])[0] == .double(0.25))
+    #expect(try sum([.integer(.min), .integer(-1), .double(0x1p63)])[0] == .double(-1))
+    #expect(try sum([.integer(.min), .integer(-1)])[1] == .double(-0x1p62))
     // Neumaier's example: plain and Kahan's sums are 0.
     #expect(try sum([.double(1), .double(1e100), .double(1), .double(-1e100)])[0] == .double(2))
     #expect(try sum([.double(.greatestFiniteMagnitude), .double(.greatestFiniteMagnitude)]).prefix(1) == [.null])

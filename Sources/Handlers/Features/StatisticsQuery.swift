@@ -49,7 +49,12 @@ struct StatisticsQuery: Sendable {
       }
       return GroupTerm(index: place, isDescending: each.order == .descending)
     }
-    self.having = try having.map { try Wire.parsed($0, at: "/params/having").condition(over: names, at: "/having") }
+    let schema = features.store.schema
+    let types = columns.map(schema.declaredType) + statistics.map(schema.resultType)
+    self.having = try having.map {
+      try Wire.parsed($0, at: "/params/having")
+        .condition(over: Array(zip(names, types)).map { (name: $0, type: $1) }, at: "/having")
+    }
   }
 
   /// The estimated cost, in the unit of ``FeatureQuery/effort``.
