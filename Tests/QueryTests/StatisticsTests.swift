@@ -51,6 +51,11 @@ import Testing
     ]
     let sorted = try groups.sorted(Array(0..<groups.count), by: terms) { _ in }
     #expect(sorted.sorted() == Array(0..<groups.count))
+    for count in [0, 1, 7, groups.count / 9, groups.count] {
+      let some = (0..<groups.count).filter { $0 % 3 > 0 }
+      let expected = sorted.filter { $0 % 3 > 0 }.prefix(count)
+      #expect(try groups.first(count, of: some, by: terms) { _ in } == Array(expected))
+    }
     let all = terms + (0..<3).map { GroupTerm(index: $0, isDescending: false) }
     for (left, right) in zip(sorted, sorted.dropFirst()).map({ (groups[$0], groups[$1]) }) {
       let orders = all.map { term in

@@ -126,10 +126,10 @@ struct StatisticsQuery: Sendable {
     }
     var numbers = Array(0..<groups.count)
     if let having { numbers = try numbers.filter { try holds(having, for: groups[$0], share) } }
-    numbers = try groups.sorted(numbers, by: terms, checking: shares[2].checkpoint)
-    let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    return Page(
-      groups: groups, numbers: numbers.dropFirst(offset).prefix(limit), exceeded: !isBeyond && end < numbers.count)
+    let (sum, isBeyond) = offset.addingReportingOverflow(limit)
+    let end = isBeyond ? numbers.count : min(sum, numbers.count)
+    let first = try groups.first(end, of: numbers, by: terms, checking: shares[2].checkpoint)
+    return Page(groups: groups, numbers: first.dropFirst(offset), exceeded: end < numbers.count)
   }
 
   private func holds(_ condition: Expression, for group: FeatureGroup, _ share: WorkShare) throws -> Bool {
