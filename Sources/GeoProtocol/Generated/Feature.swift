@@ -1810,7 +1810,7 @@ public enum FeatureProtocol {
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
       /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// A point, or a multipoint of up to 100000 places, in `spatialReference`.
+      /// A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.
       public var locations: JSONOpaque
       /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
       /// 1000000.
@@ -1819,7 +1819,7 @@ public enum FeatureProtocol {
       public var maxDistance: Double?
       /// Whether distances are planar.
       public var planar: Bool
-      /// Whether to return azimuths; not with `planar`.
+      /// Whether to return azimuths; with `planar` there are none, and it is refused.
       public var returnAzimuth: Bool
       /// The attributes to return; none when absent.
       public var properties: [String]?
@@ -1904,7 +1904,7 @@ public enum FeatureProtocol {
       public var counts: [Int]
       /// The features of the first place, then those of the next.
       public var ids: [Int]
-      /// How far each is.
+      /// How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
       public var distances: [Double]
       /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
       /// 0. Unit: degree.
@@ -1955,8 +1955,10 @@ public enum FeatureProtocol {
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
   /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
   /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
-  /// rule, and one that GEOS refuses is made valid first. Features without a geometry are joined with none, those
-  /// that cannot be transformed neither.
+  /// rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the
+  /// relations `intersects` and `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`,
+  /// which names the feature. Features without a geometry are joined with none, those that cannot be transformed
+  /// neither.
   ///
   /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
   public enum Join {
@@ -2005,9 +2007,9 @@ public enum FeatureProtocol {
       public var join: FeatureProtocol.JoinSource
       /// Of a feature to those it is joined with.
       public var relationship: FeatureProtocol.JoinRelationship
-      /// With `nearest`: with how many.
-      public var nearestCount: Int
-      /// With `nearest`: only those at most so far away. Unit: metre.
+      /// With `nearest` alone: with how many; 1 when absent.
+      public var nearestCount: Int?
+      /// With `nearest` alone: only those at most so far away. Unit: metre.
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
@@ -2023,7 +2025,7 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
-        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
+        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
       ) {
@@ -2086,7 +2088,7 @@ public enum FeatureProtocol {
         let nearestCount = json["nearestCount"]
         self.nearestCount = try nearestCount.isPresent
           ? nearestCount.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
-          : 1
+          : nil
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
         let output = json["output"]
