@@ -442,9 +442,9 @@ public enum BindingProtocol {
         let direction = json["direction"]
         self.direction = try direction.isPresent ? BindingProtocol.LinkDirection(from: direction) : .twoWay
         let transform = json["transform"]
-        self.transform = try transform.isPresent ? transform.opaque("Expression") : nil
+        self.transform = try transform.isPresent ? SymbologyProtocol.readExpression(transform) : nil
         let inverse = json["inverse"]
-        self.inverse = try inverse.isPresent ? inverse.opaque("Expression") : nil
+        self.inverse = try inverse.isPresent ? SymbologyProtocol.readExpression(inverse) : nil
         let owner = json["owner"]
         self.owner = try owner.isPresent ? SessionProtocol.readObjectId(owner) : nil
         let ifExists = json["ifExists"]

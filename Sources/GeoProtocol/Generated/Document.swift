@@ -593,7 +593,9 @@ public enum DocumentProtocol {
         ? LayerProtocol.GroupVisibilityMode(from: visibilityMode)
         : nil
       let definitionExpression = json["definitionExpression"]
-      self.definitionExpression = try definitionExpression.isPresent ? definitionExpression.opaque("Expression") : nil
+      self.definitionExpression = try definitionExpression.isPresent
+        ? SymbologyProtocol.readExpression(definitionExpression)
+        : nil
       let time = json["time"]
       self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
       let isTimeFilterEnabled = json["isTimeFilterEnabled"]

@@ -25,7 +25,7 @@ public enum ExpressionProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.expression = try json["expression"].opaque("Expression")
+        self.expression = try SymbologyProtocol.readExpression(json["expression"])
       }
     }
 

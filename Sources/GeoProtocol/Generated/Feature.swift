@@ -259,7 +259,7 @@ public enum FeatureProtocol {
         ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
         : nil
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -522,7 +522,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -777,7 +777,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -965,7 +965,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -979,7 +979,9 @@ public enum FeatureProtocol {
         self.relatedField =
           try json["relatedField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         let relatedWhereClause = json["relatedWhereClause"]
-        self.relatedWhereClause = try relatedWhereClause.isPresent ? relatedWhereClause.opaque("Expression") : nil
+        self.relatedWhereClause = try relatedWhereClause.isPresent
+          ? SymbologyProtocol.readExpression(relatedWhereClause)
+          : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1128,7 +1130,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1247,7 +1249,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1417,7 +1419,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1429,7 +1431,7 @@ public enum FeatureProtocol {
           ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
           : nil
         let having = json["having"]
-        self.having = try having.isPresent ? having.opaque("Expression") : nil
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -1569,7 +1571,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1705,7 +1707,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -1854,7 +1856,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -2049,7 +2051,7 @@ public enum FeatureProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

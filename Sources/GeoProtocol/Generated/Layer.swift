@@ -741,7 +741,7 @@ public enum LayerProtocol {
           : nil
         let definitionExpression = json["definitionExpression"]
         self.definitionExpression = try definitionExpression.isPresent
-          ? definitionExpression.opaque("Expression")
+          ? SymbologyProtocol.readExpression(definitionExpression)
           : nil
         let time = json["time"]
         self.time = try time.isPresent ? LayerProtocol.LayerTime(from: time) : nil
@@ -835,7 +835,7 @@ public enum LayerProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
         let mode = json["mode"]
@@ -1223,7 +1223,7 @@ public enum LayerProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         let normalizationField = json["normalizationField"]
         self.normalizationField = try normalizationField.isPresent
           ? normalizationField.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }

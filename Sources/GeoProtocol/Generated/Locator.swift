@@ -220,7 +220,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -390,7 +390,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
@@ -543,7 +543,7 @@ public enum LocatorProtocol {
           ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
           : nil
         let whereClause = json["whereClause"]
-        self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
         let isSelected = json["isSelected"]
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]

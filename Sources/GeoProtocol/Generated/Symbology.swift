@@ -14,6 +14,49 @@ public enum SymbologyProtocol {
     try json.string("string matching #([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})") { StringChecks.color($0) }
   }
 
+  /// An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the
+  /// properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes
+  /// text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the `path` of
+  /// those in JSON leads to the value.
+  ///
+  /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
+  /// backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_`
+  /// one code point. Before other characters it is a character.
+  ///
+  /// [Functions, operators and types](expressions.md) are also in `session/describe`.
+  ///
+  /// The geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the
+  /// spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from
+  /// -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a geometry, and
+  /// where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS and S_DISJOINT).
+  /// Invalid geometries in an expression are refused with the place of the fault.
+  ///
+  /// A text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs
+  /// and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type
+  /// errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may
+  /// be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON
+  /// text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways:
+  /// `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
+  ///
+  /// Functions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no AND
+  /// or OR; what would be longer is null.
+  ///
+  /// Fields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as
+  /// instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as
+  /// texts: `day > '2020'`.
+  ///
+  /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
+  /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
+  /// format in English, metric, and UTC.
+  ///
+  /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
+  /// of `locale`. The separators and names are those of the Unicode CLDR.
+  static func readExpression(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
+    try json.opaque(
+      "string of 1 to 65536 characters, object or boolean",
+      [.string, .object, .bool], 1...65536)
+  }
+
   /// A statistic of the features of a cluster. Values that are no numbers do not count.
   public enum AggregateStatisticType: String, WireEnum {
     /// Number of values that are not null, of any type.
@@ -744,7 +787,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         let stops = json["stops"]
         self.stops = try stops.isPresent
           ? stops.array("array of 2 to 256 elements", 2...256, SymbologyProtocol.SizeStop.init(from:))
@@ -812,7 +855,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         self.stops =
           try json["stops"].array("array of 2 to 256 elements", 2...256, SymbologyProtocol.ColorStop.init(from:))
       }
@@ -852,7 +895,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         self.stops =
           try json["stops"].array("array of 2 to 256 elements", 2...256, SymbologyProtocol.OpacityStop.init(from:))
       }
@@ -895,7 +938,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         let rotationType = json["rotationType"]
         self.rotationType = try rotationType.isPresent
           ? SymbologyProtocol.RotationType(from: rotationType)
@@ -1162,7 +1205,7 @@ public enum SymbologyProtocol {
           ? fields.array("array of 1 to 3 elements", 1...3) { (e) throws(JSONError) in try e.string() }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         self.uniqueValues =
           try json["uniqueValues"].array("array of at most 10000 elements", 0...10000, SymbologyProtocol.UniqueValue.init(from:))
         let defaultSymbol = json["defaultSymbol"]
@@ -1239,7 +1282,7 @@ public enum SymbologyProtocol {
           ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
           : nil
         let expression = json["expression"]
-        self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+        self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
         let normalizationField = json["normalizationField"]
         self.normalizationField = try normalizationField.isPresent
           ? normalizationField.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
@@ -1379,9 +1422,9 @@ public enum SymbologyProtocol {
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
-      self.expression = try json["expression"].opaque("Expression")
+      self.expression = try SymbologyProtocol.readExpression(json["expression"])
       let whereClause = json["whereClause"]
-      self.whereClause = try whereClause.isPresent ? whereClause.opaque("Expression") : nil
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
       let symbol = json["symbol"]
       self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
       let minScale = json["minScale"]
@@ -1449,7 +1492,7 @@ public enum SymbologyProtocol {
         ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
         : nil
       let expression = json["expression"]
-      self.expression = try expression.isPresent ? expression.opaque("Expression") : nil
+      self.expression = try expression.isPresent ? SymbologyProtocol.readExpression(expression) : nil
       let label = json["label"]
       self.label = try label.isPresent
         ? label.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }

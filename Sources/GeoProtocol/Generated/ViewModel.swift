@@ -70,7 +70,7 @@ public enum ViewModelProtocol {
 
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
-      self.expression = try json["expression"].opaque("Expression")
+      self.expression = try SymbologyProtocol.readExpression(json["expression"])
       let inputs = json["inputs"]
       self.inputs = try inputs.isPresent ? inputs.dictionary { (e) throws(JSONError) in try e.string() } : nil
     }
