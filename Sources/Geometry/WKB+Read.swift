@@ -13,8 +13,10 @@ extension Geometry {
   }
 
   /// Reads ISO WKB or EWKB from memory that stays valid during the call.
-  public init(wkb bytes: UnsafeRawBufferPointer) throws(WKBError) {
-    var reader = WKBReader(bytes: bytes)
+  ///
+  /// - Parameter keepsEmptyPoints: whether empty members of a multipoint are positions of NaN; otherwise they are dropped.
+  public init(wkb bytes: UnsafeRawBufferPointer, keepsEmptyPoints: Bool = false) throws(WKBError) {
+    var reader = WKBReader(bytes: bytes, keepsEmptyPoints: keepsEmptyPoints)
     self = try reader.geometry(depth: 0)
     guard reader.offset == bytes.count else { throw .trailingBytes(offset: reader.offset) }
   }
@@ -30,6 +32,7 @@ private struct WKBReader {
   }
 
   let bytes: UnsafeRawBufferPointer
+  let keepsEmptyPoints: Bool
   var offset = 0
 
   private var remaining: Int { bytes.count - offset }
@@ -127,7 +130,8 @@ private struct WKBReader {
       guard header.layout == parent.layout else {
         throw .unexpectedMember(offset: header.offset, code: header.code)
       }
-      if let point = try point(header) { result.append(point) }
+      let point = try point(header)
+      if point != nil || keepsEmptyPoints { result.append(point ?? Point(x: .nan, y: .nan)) }
     }
     return result
   }

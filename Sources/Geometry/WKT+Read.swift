@@ -13,9 +13,10 @@ extension Geometry {
   /// Reads ISO WKT, case-insensitively, with or without parentheses around a multipoint's members.
   ///
   /// Three numbers without a tag are x, y, z and four x, y, z, m. Numbers are finite; Z and M may be `NaN`.
+  /// - Parameter keepsEmptyPoints: whether empty members of a multipoint are positions of NaN; otherwise they are dropped.
   /// - Complexity: O(n) in bytes. Collections nest at most ``Geometry/maximumDepth`` deep.
-  public init(wkt text: String) throws(WKTError) {
-    var parser = WKTParser(bytes: Array(text.utf8))
+  public init(wkt text: String, keepsEmptyPoints: Bool = false) throws(WKTError) {
+    var parser = WKTParser(bytes: Array(text.utf8), keepsEmptyPoints: keepsEmptyPoints)
     self = try parser.geometry(depth: 0)
     try parser.end()
   }
@@ -25,12 +26,13 @@ private struct WKTParser {
   typealias Layout = WKB.Layout
 
   let bytes: [UInt8]
+  private let keepsEmptyPoints: Bool
   var index = 0
   /// Nil until a tag or the first position determines it; then fixed for the whole geometry, but not for its siblings
   /// in a collection.
   private var layout: Layout?
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  init(bytes: [UInt8], keepsEmptyPoints: Bool) { (self.bytes, self.keepsEmptyPoints) = (bytes, keepsEmptyPoints) }
 
   private func failure(_ expected: String, at offset: Int? = nil) -> WKTError {
     let offset = offset ?? index
@@ -136,7 +138,7 @@ private struct WKTParser {
   /// Reads the members of a multipoint, each with or without parentheses.
   private mutating func points() throws(WKTError) -> Positions {
     try positions { (parser) throws(WKTError) in
-      if parser.takeEmpty() { return nil }
+      if parser.takeEmpty() { return parser.keepsEmptyPoints ? Point(x: .nan, y: .nan) : nil }
       let isWrapped = parser.take("(")
       let point = try parser.position()
       if isWrapped, !parser.take(")") { throw parser.failure("')'") }

@@ -16,7 +16,11 @@ package struct WireFault: Error {
 
 enum GeometryReader {
   /// Reads any geometry of the protocol.
-  static func read(_ value: JSONValue) throws(WireFault) -> Geometry { try read(value, depth: 0) }
+  ///
+  /// - Parameter keepsEmptyPoints: whether empty members of a multipoint are positions of NaN; otherwise they are dropped.
+  static func read(_ value: JSONValue, keepsEmptyPoints: Bool = false) throws(WireFault) -> Geometry {
+    try read(value, depth: 0, keepsEmptyPoints)
+  }
 
   /// Reads a point.
   ///
@@ -44,7 +48,9 @@ enum GeometryReader {
       && name[3] == UInt8(ascii: "n") && name[4] == UInt8(ascii: "t")
   }
 
-  private static func read(_ value: JSONValue, depth: Int) throws(WireFault) -> Geometry {
+  private static func read(
+    _ value: JSONValue, depth: Int, _ keepsEmptyPoints: Bool
+  ) throws(WireFault) -> Geometry {
     guard value.kind == .object else { throw fault(value, "a geometry object") }
     let type: String
     do { type = try value["type"].string() } catch { throw WireFault(.invalidGeometry, error) }
@@ -62,10 +68,10 @@ enum GeometryReader {
         throw fault(value, "at most \(Geometry.maximumDepth) nested collections")
       }
       return .collection(
-        try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1) })
+        try list(value["geometries"]) { part throws(WireFault) in try read(part, depth: depth + 1, keepsEmptyPoints) })
     case "Envelope": return Geometry(try envelope(value) ?? .none)
-    case "WKT": return try checked(try wkt(value["text"]), value, depth)
-    case "WKB": return try checked(try wkb(value["data"]), value, depth)
+    case "WKT": return try checked(try wkt(value["text"], keepsEmptyPoints), value, depth)
+    case "WKB": return try checked(try wkb(value["data"], keepsEmptyPoints), value, depth)
     default:
       throw fault(
         value["type"],
@@ -153,22 +159,24 @@ enum GeometryReader {
       yMax: try value["yMax"].double())
   }
 
-  private static func wkt(_ value: JSONValue) throws(WireFault) -> Geometry {
+  private static func wkt(_ value: JSONValue, _ keepsEmptyPoints: Bool) throws(WireFault) -> Geometry {
     let text: String
     do { text = try value.string() } catch { throw WireFault(.invalidGeometry, error) }
     let geometry: Geometry
-    do { geometry = try Geometry(wkt: text) } catch {
+    do { geometry = try Geometry(wkt: text, keepsEmptyPoints: keepsEmptyPoints) } catch {
       throw fault(value, "well-known text: \(error.expected) at column \(error.column)")
     }
     return geometry
   }
 
-  private static func wkb(_ value: JSONValue) throws(WireFault) -> Geometry {
+  private static func wkb(_ value: JSONValue, _ keepsEmptyPoints: Bool) throws(WireFault) -> Geometry {
     guard value.kind == .string, let bytes = value.withUTF8({ Base64.decode($0) }) else {
       throw WireFault(.invalidGeometry, value.typeError(expected: "base64"))
     }
     do {
-      return try bytes.withUnsafeBytes { raw in Result { () throws(Refusal) in try geometry(wkb: raw) } }.get()
+      return try bytes.withUnsafeBytes { raw in
+        Result { () throws(Refusal) in try geometry(wkb: raw, keepsEmptyPoints) }
+      }.get()
     } catch {
       throw WireFault(.invalidGeometry, value.typeError(expected: error.expected))
     }
@@ -180,17 +188,23 @@ enum GeometryReader {
   }
 
   /// Reads well-known binary without an SRID, which would contradict the reference of what contains it.
-  static func geometry(wkb bytes: UnsafeRawBufferPointer) throws(Refusal) -> Geometry {
+  static func geometry(
+    wkb bytes: UnsafeRawBufferPointer, _ keepsEmptyPoints: Bool = false
+  ) throws(Refusal) -> Geometry {
     if let number = WKB.spatialReference(of: bytes) {
       throw Refusal(expected: "well-known binary without an SRID: EPSG:\(number) is for `spatialReference`")
     }
-    do { return try Geometry(wkb: bytes) } catch { throw Refusal(expected: "well-known binary: \(error)") }
+    do { return try Geometry(wkb: bytes, keepsEmptyPoints: keepsEmptyPoints) } catch {
+      throw Refusal(expected: "well-known binary: \(error)")
+    }
   }
 
   /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.
   ///
   /// - Parameter depth: the number of collections around it.
   private static func checked(_ geometry: Geometry, _ value: JSONValue, _ depth: Int) throws(WireFault) -> Geometry {
+    // The readers of both refuse what is not finite; an empty member that is kept is not either.
+    if case .multiPoint = geometry { return geometry }
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.typeError(expected: fault.expected)) }
     guard depth + geometry.depth <= Geometry.maximumDepth else {
       throw fault(value, "at most \(Geometry.maximumDepth) nested collections")

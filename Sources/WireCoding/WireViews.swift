@@ -27,9 +27,12 @@ extension Wire {
     }
   }
 
-  package static func geometry(_ opaque: JSONOpaque) throws(WireFault) -> Geometry {
+  /// - Parameter keepsEmptyPoints: whether empty members of a multipoint are positions of NaN; otherwise they are dropped.
+  package static func geometry(
+    _ opaque: JSONOpaque, keepsEmptyPoints: Bool = false
+  ) throws(WireFault) -> Geometry {
     guard let value = opaque.value else { return .collection([]) }
-    return try GeometryReader.read(value)
+    return try GeometryReader.read(value, keepsEmptyPoints: keepsEmptyPoints)
   }
 
   /// The box of a geometry that is one; nil for others.

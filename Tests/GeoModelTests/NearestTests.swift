@@ -132,6 +132,26 @@ import Testing
     #expect(abs(west.distance - 111_319.49) < 1 && abs(west.azimuth - 270) < 1e-6)
   }
 
+  @Test func `distances in the plane are finite for all finite coordinates, and each feature comes once`() throws {
+    let points = (1...400).map {
+      Geometry.point(Point(x: $0.isMultiple(of: 2) ? 1e305 * Double($0 / 2) : 0, y: Double($0)))
+    }
+    let line = try Geometry(wkt: "LINESTRING (-1e308 3, 1e308 3)")
+    let store = try store(points + [line, .point(Point(x: -1.7e308, y: 1.7e308))])
+    for place in [SIMD2(0.0, 0), SIMD2(-1e308, 7), SIMD2(1.7e308, -1.7e308)] {
+      for count in [1, 20, 202, 1000] {
+        let found = try NearestQuery(store, rows: nil, count: count).planar(to: place)
+        #expect(found.count == min(count, 402) && Set(found.map(\.id)).count == found.count)
+        #expect(found.allSatisfy { $0.distance.isFinite })
+        #expect(zip(found, found.dropFirst()).allSatisfy { ($0.distance, $0.id) < ($1.distance, $1.id) })
+      }
+    }
+    let near = try NearestQuery(store, rows: nil, count: 300).planar(to: SIMD2(0, 0))
+    #expect(near.prefix(4).map(\.distance) == [1, 3, 3, 5])
+    let far = try NearestQuery(store, rows: nil, count: 300, radius: 1e306).planar(to: SIMD2(0, 0))
+    #expect(far.count == 200 + 1 + 10 && near.prefix(far.count).map(\.id) == far.map(\.id))
+  }
+
   @Test func `a far search can be cancelled`() throws {
     struct Stop: Error {}
     let store = try store((0..<5000).map { .point(Point(x: Double($0 % 90), y: Double($0 % 60))) })

@@ -4,30 +4,27 @@ import Geometry
 
 /// Transforms the positions of geometries to a reference in which they are compared with others.
 ///
-/// Latitudes are clamped where poles are at infinity, as in ``ProjectedExtent``. In a reference that wraps around the world a line or ring
-/// that crosses the edge goes on beyond it, so x may exceed the world by a turn or more; a ring around a pole is closed along it.
+/// In a reference that wraps around the world a line or ring that crosses the edge goes on beyond it, so x may exceed the world by a turn
+/// or more; a ring around a pole is closed along it. Positions are otherwise those of the transformer: unlike in ``ProjectedExtent``,
+/// latitudes are not clamped where poles are at infinity.
 public struct GeometryProjector: Sendable {
   private let source: SpatialReference
   private let target: SpatialReference
   private let transformer: any CoordinateTransformer
-  private let limit: PolarLimit?
   private let sourceWrap: WorldWrap?
   /// Of the target.
   private let wrap: WorldWrap?
-  /// y of the poles in the target, or of its edges.
+  /// y of the poles in the target.
   private let poles: ClosedRange<Double>
-  private let isFromDegrees: Bool
 
   public init(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
   ) throws(TransformError) {
     (self.source, self.target, self.transformer) = (source, target, transformer)
     let (from, to) = (try transformer.describe(source), try transformer.describe(target))
-    limit = PolarLimit(to, transformer)
     sourceWrap = WorldWrap(from, transformer)
     wrap = WorldWrap(to, transformer)
-    isFromDegrees = from.kind == .geographic
-    poles = limit?.y ?? Self.poles(of: to, transformer)
+    poles = Self.poles(of: to, transformer)
   }
 
   /// Unbounded where the poles have no coordinates.
@@ -45,13 +42,11 @@ public struct GeometryProjector: Sendable {
   /// - Parameter check: called at least every few thousand positions.
   /// - Throws: `TransformError` if a position has no coordinates in the target.
   public func project(_ geometry: Geometry, checking check: () throws -> Void) throws -> Geometry {
-    let clamped = isFromDegrees ? limit?.clamped(degrees: geometry) ?? geometry : geometry
-    let moved = try transformer.transform(clamped, from: source, to: target, checking: check)
-    let inside = limit?.clamped(moved) ?? moved
-    guard let wrap else { return inside }
-    guard let sourceWrap else { return inside.unwrapped(wrap, poles) }
+    let moved = try transformer.transform(geometry, from: source, to: target, checking: check)
+    guard let wrap else { return moved }
+    guard let sourceWrap else { return moved.unwrapped(wrap, poles) }
     // Both are cylindrical, so x is linear in x.
-    return wrap.shifted(inside, near: geometry, sourceWrap)
+    return wrap.shifted(moved, near: geometry, sourceWrap)
   }
 }
 

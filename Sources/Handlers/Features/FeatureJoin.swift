@@ -43,11 +43,31 @@ struct FeatureJoin: Sendable {
 
   init(_ params: FeatureProtocol.Join.Params, in world: World) throws {
     features = try FeatureQuery(params, in: world)
-    joined = try FeatureQuery(params.join, in: world)
+    joined = try Self.joined(params.join, in: world)
     (transformer, geodesy) = (world.transformer, world.geodesy)
-    (relationship, nearestCount) = (params.relationship, params.nearestCount)
+    try Self.checkNearest(params)
+    (relationship, nearestCount) = (params.relationship, params.nearestCount ?? 1)
     radius = params.maxDistance ?? .infinity
     wrap = WorldWrap(try world.transformer.describe(features.reference), world.transformer)
+  }
+
+  /// The joined features; errors have paths below `/params/join`.
+  private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
+    do { return try FeatureQuery(source, in: world, conditionAt: "/join/whereClause") } catch let error as ModelError {
+      // The path of a condition starts from the params already.
+      if case .expression = error { throw error }
+      let document = try JSONDocument(FeatureProtocol.JoinSource(layer: source.layer, overlay: source.overlay).jsonText)
+      throw document.read { RPCError(error, in: $0, at: "/params/join", world) } ?? error
+    }
+  }
+
+  private static func checkNearest(_ params: FeatureProtocol.Join.Params) throws {
+    guard params.relationship != .nearest else { return }
+    let given = [("nearestCount", params.nearestCount != nil), ("maxDistance", params.maxDistance != nil)]
+    guard let name = given.first(where: \.1)?.0 else { return }
+    throw RPCError(
+      .invalidParams, "\(name) belongs to the relationship nearest.", path: "/params/\(name)",
+      expected: "absent, or the relationship nearest")
   }
 
   var effort: Int {

@@ -59,13 +59,16 @@ struct NearestFeatures: Sendable {
     _ transformer: any CoordinateTransformer
   ) throws -> [Point] {
     let positions: Positions
-    switch try Wire.geometry(opaque) {
+    switch try Wire.geometry(opaque, keepsEmptyPoints: true) {
     case .point(let point?): positions = Positions([point])
     case .multiPoint(let points) where points.count <= placeLimit: positions = points
     default:
       throw RPCError(
         .invalidGeometry, "Places are a point or a multipoint.", path: path,
         expected: "a point, or a multipoint of at most \(placeLimit)")
+    }
+    if let index = (0..<positions.count).first(where: { positions[$0].x.isNaN }) {
+      throw RPCError(.invalidGeometry, "Place \(index) is empty.", path: path, expected: "places that are not empty")
     }
     guard case .multiPoint(let moved) = try transformer.transform(.multiPoint(positions), from: given, to: reference)
     else { return [] }

@@ -75,7 +75,7 @@ struct SpatialFilter: Sendable {
     return .relate(pattern)
   }
 
-  /// A box is one polygon, also where it crosses the edge of a world that wraps.
+  /// A box is one polygon, also where it crosses the edge of a world that wraps; without width or height, a line or a point.
   private static func geometry(_ opaque: JSONOpaque, _ wrap: WorldWrap?) throws -> Geometry {
     if let value = opaque.value, var box = try Wire.envelope(ofGeometry: value) {
       if box.xMin > box.xMax {
@@ -86,7 +86,7 @@ struct SpatialFilter: Sendable {
         }
         box.xMax += ((box.xMin - box.xMax) / wrap.width).rounded(.up) * wrap.width
       }
-      return Geometry(box)
+      return Geometry(area: box)
     }
     return try Wire.geometry(opaque)
   }

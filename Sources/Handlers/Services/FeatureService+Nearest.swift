@@ -8,6 +8,11 @@ import WireCoding
 
 extension FeatureService {
   package static func nearest(_ params: Nearest.Params, in world: inout World) throws -> Plan<Nearest.Result> {
+    guard !params.planar || !params.returnAzimuth else {
+      throw RPCError(
+        .invalidParams, "Planar distances have no azimuths.", path: "/params/returnAzimuth",
+        expected: "false, or planar false")
+    }
     let features = try FeatureQuery(params, in: world)
     let nearest = try NearestFeatures(
       features, params.locations, at: "/params/locations", in: params.spatialReference, limit: params.limit,
@@ -15,8 +20,7 @@ extension FeatureService {
     let columns = try params.properties?.enumerated().map { index, name in
       try features.column(name, at: "/properties/\(index)")
     }
-    let returnsAzimuth = params.returnAzimuth && !params.planar
-    let revision = world.revision
+    let (returnsAzimuth, revision) = (params.returnAzimuth, world.revision)
     return try plan(effort: nearest.effort) { share in
       let answer = try nearest.answer(share)
       var result = Nearest.Result(

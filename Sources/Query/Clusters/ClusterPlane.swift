@@ -24,8 +24,9 @@ public enum ClusterPlane: Hashable, Sendable {
     ClusterSettings(radius: settings.radius / turns, maxZoom: settings.maxZoom)
   }
 
+  /// Any fraction has one: what is beyond an edge lies on it, and what is not a number on the first.
   private static func coordinate(_ fraction: Double) -> UInt32 {
-    UInt32(min(max((fraction * side).rounded(.down), 0), side - 1))
+    fraction > 0 ? UInt32(min((fraction * side).rounded(.down), side - 1)) : 0
   }
 
   /// Degrees within a turn.
@@ -49,8 +50,10 @@ public enum ClusterPlane: Hashable, Sendable {
   }
 
   /// The distance from the northern edge of the square, of its side: y = 1/2 - ln((1 + sin)/(1 - sin)) / 4 pi.
+  ///
+  /// - Parameter latitude: a source may have any; beyond a pole it is the pole.
   private static func north(_ latitude: Double) -> Double {
-    let sine = sin(latitude * .pi / 180)
+    let sine = sin(min(max(latitude, -90), 90) * .pi / 180)
     return 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / .pi
   }
 

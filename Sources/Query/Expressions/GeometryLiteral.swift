@@ -34,7 +34,7 @@ struct GeometryLiteral: Sendable {
 
 extension Geometry {
   /// A box as a polygon, as two where it crosses the antimeridian, or as a line or a point without extent.
-  init(area box: Envelope) {
+  public init(area box: Envelope) {
     let corner = Point(x: box.xMin, y: box.yMin)
     switch (box.xMin == box.xMax, box.yMin == box.yMax) {
     case (true, true): self = .point(corner)

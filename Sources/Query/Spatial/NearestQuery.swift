@@ -27,10 +27,7 @@ public struct NearestQuery: Sendable {
   /// - Parameter check: called before each feature that is no point.
   /// - Complexity: O(log n + count) on points that are spread out.
   public func planar(to place: SIMD2<Double>, checking check: () throws -> Void = {}) throws -> [Neighbour] {
-    // Points are compared by the squares of their distances.
-    var points = PlanarPoints(query: self, place: place)
-    try store.index.points.visitNearest(&points)
-    let list = points.list.rooted(store)
+    let list = try planarPoints(to: place)
     guard store.index.boxes.count > 0 else {
       return list.neighbours(of: store).filter { $0.distance <= radius }
     }
@@ -38,6 +35,41 @@ public struct NearestQuery: Sendable {
       var shapes = PlanarShapes(query: self, place: place, list: list, check: check)
       try store.index.boxes.visitNearest(&shapes)
       return shapes.list.neighbours(of: store).filter { $0.distance <= radius }
+    }
+  }
+}
+
+extension NearestQuery {
+  /// Points are compared by the squares of their distances, unless one is beyond the greatest number.
+  private func planarPoints(to place: SIMD2<Double>) throws -> NeighbourList {
+    var points = PlanarPoints(query: self, place: place)
+    try store.index.points.visitNearest(&points)
+    guard points.list.found.last?.distance == .infinity else { return points.list.rooted(store) }
+    var far = FarPoints(query: self, place: place)
+    try store.index.points.visitNearest(&far)
+    return far.list
+  }
+}
+
+/// Points whose distances have no finite square, as coordinates are beyond 1e154.
+private struct FarPoints: NearestVisitor {
+  let query: NearestQuery
+  let place: SIMD2<Double>
+  var list: NeighbourList
+
+  init(query: NearestQuery, place: SIMD2<Double>) {
+    (self.query, self.place) = (query, place)
+    list = NeighbourList(capacity: query.count, radius: query.radius)
+  }
+
+  var limit: Double { list.limit }
+
+  func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
+
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+    for index in 0..<leaf.count where query.includes(leaf.rows[index]) {
+      let distance = (leaf.shapes[index].position - place).length
+      list.insert(.init(row: leaf.rows[index], distance: distance), of: query.store)
     }
   }
 }
@@ -83,7 +115,7 @@ private struct PlanarShapes: NearestVisitor {
 
   var limit: Double { min(list.limit, query.radius) }
 
-  func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place).squareRoot() * (1 - 1e-15) }
+  func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
 
   mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
     for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
@@ -97,12 +129,20 @@ private struct PlanarShapes: NearestVisitor {
 }
 
 extension IndexedBox {
-  /// 0 inside.
+  /// From the nearest position; zero inside.
+  @inline(__always)
+  private func way(to place: SIMD2<Double>) -> SIMD2<Double> {
+    pointwiseMax(pointwiseMax(lower - place, place - upper), .zero)
+  }
+
+  /// Finite, so that it stands before what the search has done.
   @inline(__always)
   func squaredDistance(to place: SIMD2<Double>) -> Double {
-    let way = pointwiseMax(pointwiseMax(lower - place, place - upper), .zero)
-    return (way * way).sum()
+    let way = way(to: place)
+    return min((way * way).sum(), .greatestFiniteMagnitude)
   }
+
+  func distance(to place: SIMD2<Double>) -> Double { way(to: place).length }
 }
 
 extension Geometry {
@@ -114,31 +154,51 @@ extension Geometry {
     default: break
     }
     var least = Double.infinity
+    // Of edges whose squares are not finite.
+    var far = Double.infinity
+    func add(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
+      let square = place.squaredDistance(to: start, end)
+      if square.isFinite { least = min(least, square) } else { far = min(far, place.farDistance(to: start, end)) }
+    }
     forEachPositions { positions in
       if case .multiPoint = self {
-        for point in positions.points { least = min(least, place.squaredDistance(toX: point.x, y: point.y)) }
+        for point in positions.points { add(SIMD2(point.x, point.y), SIMD2(point.x, point.y)) }
       } else if positions.count == 1 {
-        least = min(least, place.squaredDistance(toX: positions[0].x, y: positions[0].y))
+        add(SIMD2(positions[0].x, positions[0].y), SIMD2(positions[0].x, positions[0].y))
       } else {
-        positions.forEachEdge { least = min(least, place.squaredDistance(to: $0, $1)) }
+        positions.forEachEdge(add)
       }
     }
-    return least.squareRoot()
+    return min(least.squareRoot(), far)
   }
 }
 
 extension SIMD2<Double> {
-  fileprivate func squaredDistance(toX x: Double, y: Double) -> Double {
-    let way = SIMD2(x, y) - self
-    return (way * way).sum()
+  /// A factor that leaves squares of any differences finite.
+  private static var shrinking: Double { 0x1p-514 }
+
+  /// At most the greatest finite number.
+  fileprivate var length: Double {
+    let square = (self * self).sum()
+    if square.isFinite { return square.squareRoot() }
+    let shrunk = self * Self.shrinking
+    return Swift.min((shrunk * shrunk).sum().squareRoot() / Self.shrinking, .greatestFiniteMagnitude)
   }
 
-  /// To the nearest position of an edge.
+  /// To the nearest position of an edge; not finite where a square on the way is not.
   fileprivate func squaredDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
     let along = end - start
     let length = (along * along).sum()
+    guard length.isFinite else { return .infinity }
     let part = length > 0 ? Swift.min(Swift.max((along * (self - start)).sum() / length, 0), 1) : 0
     let way = start + along * part - self
     return (way * way).sum()
+  }
+
+  /// The same for coordinates of any size, as distance.
+  fileprivate func farDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
+    let k = Self.shrinking
+    let square = (self * k).squaredDistance(to: start * k, end * k)
+    return Swift.min(square.squareRoot() / k, .greatestFiniteMagnitude)
   }
 }

@@ -1588,11 +1588,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1721,11 +1724,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1843,11 +1849,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -1972,11 +1981,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2069,11 +2081,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2187,11 +2202,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2314,11 +2332,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2426,11 +2447,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2526,7 +2550,8 @@ class FeatureMethods(AsyncCaller):
         and latitude, are left out.
 
         Args:
-            locations: A point, or a multipoint of up to 100000 places, in `spatialReference`.
+            locations: A point, or a multipoint of up to 100000 places, none of them empty, in
+                `spatialReference`.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
@@ -2539,11 +2564,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2559,7 +2587,8 @@ class FeatureMethods(AsyncCaller):
             max_distance: Only features at most so far away, in metres, or with `planar` in units of the
                 features' reference. (at least 0)
             planar: Whether distances are planar. (default False)
-            return_azimuth: Whether to return azimuths; not with `planar`. (default False)
+            return_azimuth: Whether to return azimuths; with `planar` there are none, and it is refused.
+                (default False)
             properties: The attributes to return; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -2567,7 +2596,8 @@ class FeatureMethods(AsyncCaller):
             revision: The revision of the snapshot. (at least 0)
             counts: The number of features for each place, in the order of the places.
             ids: The features of the first place, then those of the next.
-            distances: How far each is.
+            distances: How far each is; with `planar` at most the greatest double, also where coordinates
+                are farther apart.
             azimuths: The direction from the place to the nearest position of each, clockwise from north;
                 0 where the distance is 0. (degree)
             exceededLimit: Whether more features than `limit` lie within `maxDistance` of a place.
@@ -2654,8 +2684,11 @@ class FeatureMethods(AsyncCaller):
         """Joins features with those of another layer or overlay, or of the same, by a spatial relation or by
         distance. Relations are planar, in the reference of the features, to which joined ones are
         transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
-        rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first.
-        Features without a geometry are joined with none, those that cannot be transformed neither.
+        rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A
+        collection of points beside lines or polygons has the relations `intersects` and
+        `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`, which names
+        the feature. Features without a geometry are joined with none, those that cannot be transformed
+        neither.
 
         Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
 
@@ -2673,11 +2706,14 @@ class FeatureMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -2689,8 +2725,8 @@ class FeatureMethods(AsyncCaller):
             time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
                 in addition to its own time filter.
             relationship: Of a feature to those it is joined with. (default "intersects")
-            nearest_count: With `nearest`: with how many. (in 1...1000; default 1)
-            max_distance: With `nearest`: only those at most so far away. (metre; at least 0)
+            nearest_count: With `nearest` alone: with how many; 1 when absent. (in 1...1000)
+            max_distance: With `nearest` alone: only those at most so far away. (metre; at least 0)
             output: What is returned. (default "pairs")
             aggregates: With `counts`: figures about the joined features. (at most 16 elements)
             offset: Number of pairs or features to skip. (at least 0; default 0)
@@ -4000,11 +4036,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4123,11 +4162,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
@@ -4239,11 +4281,14 @@ class LocatorMethods(AsyncCaller):
                 Features without a geometry have none. Relations are planar and ignore Z and M: edges are
                 straight in `spatialReference`, to which features of another reference are transformed,
                 position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. A feature with a position that has no
-                coordinates there has no relation. In a reference that wraps around the world places match on
-                either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in
-                one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its
-                rings may not cross; features need not be.
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
                 features that it contains, `within` those that it is within. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
