@@ -372,11 +372,13 @@ public enum FeatureProtocol {
     /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
     /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
     /// which features of another reference are transformed, position by position, as `outSpatialReference` does; the
-    /// result is that of the same question about the answer of `feature/query` in that reference. A feature with a
-    /// position that has no coordinates there has no relation. In a reference that wraps around the world places
-    /// match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one
-    /// piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-    /// cross; features need not be.
+    /// result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+    /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+    /// ends at the edge of the square world. A feature with a position that has no coordinates there has no relation.
+    /// In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines
+    /// and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The
+    /// geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or
+    /// height is a line, one without both a point.
     var geometry: JSONOpaque? { get }
     /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
     /// that it is within.
@@ -420,11 +422,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -698,11 +702,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -864,11 +870,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1062,11 +1070,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1178,11 +1188,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1330,11 +1342,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1489,11 +1503,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1635,11 +1651,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1767,11 +1785,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1790,7 +1810,7 @@ public enum FeatureProtocol {
       /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
       /// filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// A point, or a multipoint of up to 100000 places, in `spatialReference`.
+      /// A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.
       public var locations: JSONOpaque
       /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
       /// 1000000.
@@ -1799,7 +1819,7 @@ public enum FeatureProtocol {
       public var maxDistance: Double?
       /// Whether distances are planar.
       public var planar: Bool
-      /// Whether to return azimuths; not with `planar`.
+      /// Whether to return azimuths; with `planar` there are none, and it is refused.
       public var returnAzimuth: Bool
       /// The attributes to return; none when absent.
       public var properties: [String]?
@@ -1884,7 +1904,7 @@ public enum FeatureProtocol {
       public var counts: [Int]
       /// The features of the first place, then those of the next.
       public var ids: [Int]
-      /// How far each is.
+      /// How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
       public var distances: [Double]
       /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
       /// 0. Unit: degree.
@@ -1935,8 +1955,10 @@ public enum FeatureProtocol {
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
   /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
   /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
-  /// rule, and one that GEOS refuses is made valid first. Features without a geometry are joined with none, those
-  /// that cannot be transformed neither.
+  /// rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the
+  /// relations `intersects` and `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`,
+  /// which names the feature. Features without a geometry are joined with none, those that cannot be transformed
+  /// neither.
   ///
   /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
   public enum Join {
@@ -1956,11 +1978,13 @@ public enum FeatureProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -1983,9 +2007,9 @@ public enum FeatureProtocol {
       public var join: FeatureProtocol.JoinSource
       /// Of a feature to those it is joined with.
       public var relationship: FeatureProtocol.JoinRelationship
-      /// With `nearest`: with how many.
-      public var nearestCount: Int
-      /// With `nearest`: only those at most so far away. Unit: metre.
+      /// With `nearest` alone: with how many; 1 when absent.
+      public var nearestCount: Int?
+      /// With `nearest` alone: only those at most so far away. Unit: metre.
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
@@ -2001,7 +2025,7 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
-        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int = 1,
+        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
         aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
       ) {
@@ -2064,7 +2088,7 @@ public enum FeatureProtocol {
         let nearestCount = json["nearestCount"]
         self.nearestCount = try nearestCount.isPresent
           ? nearestCount.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
-          : 1
+          : nil
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
         let output = json["output"]

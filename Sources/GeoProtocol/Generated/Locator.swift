@@ -126,11 +126,13 @@ public enum LocatorProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -306,11 +308,13 @@ public enum LocatorProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.
@@ -455,11 +459,13 @@ public enum LocatorProtocol {
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
       /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
       /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. A feature
-      /// with a position that has no coordinates there has no relation. In a reference that wraps around the world
-      /// places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken
-      /// in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may
-      /// not cross; features need not be.
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
       /// that it is within.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "90b716d1510b3c16"
+PROTOCOL_HASH = "f2df0b9b69c70967"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1730,7 +1730,8 @@ class FeatureNearestResult(TypedDict):
     ids: list[FeatureId]
     """The features of the first place, then those of the next."""
     distances: list[float]
-    """How far each is."""
+    """How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
+    """
     azimuths: NotRequired[list[float]]
     """The direction from the place to the nearest position of each, clockwise from north; 0 where the
     distance is 0. (degree)
