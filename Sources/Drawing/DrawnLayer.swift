@@ -27,7 +27,7 @@ package struct DrawnLayer: Sendable {
   package let features: LayerFeatures?
   let symbols: BoundSymbols
   let labels: BoundLabels
-  let portrayal: Portrayal
+  package let portrayal: Portrayal
   /// For formatting.
   let conventions: TextConventions
 

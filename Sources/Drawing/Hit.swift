@@ -25,26 +25,46 @@ package struct Hit: Sendable {
 
 /// The hits of a layer or an overlay, last drawn first.
 package struct Hits: Sendable {
+  /// They lie above the others.
+  package fileprivate(set) var clusters: [ClusterHit] = []
   package fileprivate(set) var hits: [Hit] = []
   /// Whether there are more than were asked for.
   package fileprivate(set) var exceedsLimit = false
 
   package init() {}
+
+  package var isEmpty: Bool { clusters.isEmpty && hits.isEmpty }
 }
 
 extension DrawnLayer {
   /// What is drawn of the layer within a circle: at most `limit` hits, those drawn last.
   ///
   /// - Parameters:
+  ///   - clusters: what is drawn in place of points; nil where they are not clustered.
   ///   - check: called at times with the fraction done.
   ///   - cancellation: called at least every few milliseconds; throws to cancel.
   /// - Throws: also if the layer's reference cannot be transformed to the view's.
   /// - Complexity: O(log n + candidates), where candidates are near the circle and not below `limit` hits.
   package func hits(
-    in circle: ScreenCircle, of view: View, limit: Int, _ transformer: any CoordinateTransformer,
-    checking check: CancellationCheck, cancellation: @escaping () throws -> Void
+    in circle: ScreenCircle, of view: View, limit: Int, clusters: DrawnClusters? = nil,
+    _ transformer: any CoordinateTransformer, checking check: CancellationCheck,
+    cancellation: @escaping () throws -> Void
   ) throws -> Hits {
-    var search = try HitSearch(self, circle, view, transformer, checking: cancellation)
+    let clusterHits = try clusters?.hits(of: self, in: circle, of: view, transformer) { try check(0.1 * $0) } ?? []
+    var result = try hits(
+      in: circle, of: view, limit: max(limit - clusterHits.count, 0), besides: clusters, transformer,
+      checking: { try check(0.1 + 0.9 * $0) }, cancellation)
+    result.clusters = Array(clusterHits.prefix(limit))
+    result.exceedsLimit = result.exceedsLimit || clusterHits.count > limit
+    return result
+  }
+
+  private func hits(
+    in circle: ScreenCircle, of view: View, limit: Int, besides clusters: DrawnClusters?,
+    _ transformer: any CoordinateTransformer, checking check: CancellationCheck,
+    _ cancellation: @escaping () throws -> Void
+  ) throws -> Hits {
+    var search = try HitSearch(self, clusters, circle, view, transformer, checking: cancellation)
     let rows = try search.candidates(transformer) { try check(0.2 * $0) }
     var result = Hits()
     // Most searches end after a few rows; long ones take longer runs.
@@ -69,30 +89,18 @@ extension DrawnLayer {
 /// One search in one layer.
 private struct HitSearch {
   private let layer: DrawnLayer
-  private let view: View
-  private let frame: ScreenFrame
+  private let clusters: DrawnClusters?
+  private let area: HitArea
   private let radius: Double
-  /// The greatest distance of a geometry from the center whose symbol may be within the circle, in pixels.
-  private let reach: Double
-  /// Nil where the layer has the map's reference.
-  private let transform: MapTransform?
   private let check: () throws -> Void
   private var symbols = OwnSymbols()
 
-  /// Coordinates are rounded; what is this near is hit. In pixels.
-  private static let rounding = 1e-6
-  /// Worlds drawn side by side in which one feature is looked for.
-  private static let maxCopies = 64.0
-
   init(
-    _ layer: DrawnLayer, _ circle: ScreenCircle, _ view: View, _ transformer: any CoordinateTransformer,
-    checking check: @escaping () throws -> Void
+    _ layer: DrawnLayer, _ clusters: DrawnClusters?, _ circle: ScreenCircle, _ view: View,
+    _ transformer: any CoordinateTransformer, checking check: @escaping () throws -> Void
   ) throws {
-    (self.layer, self.view, self.check) = (layer, view, check)
-    frame = view.frame(x: circle.x, y: circle.y)
-    radius = circle.radius + Self.rounding
-    let map = view.reference.reference
-    transform = layer.reference == map ? nil : try MapTransform(from: layer.reference, to: map, transformer)
+    (self.layer, self.clusters, self.check) = (layer, clusters, check)
+    radius = circle.radius + HitArea.rounding
     let rules =
       try layer.symbols.largest(in: layer.store, checking: check).map { $0.scaled(by: layer.symbolScale).reach }.max()
       ?? 0
@@ -104,7 +112,8 @@ private struct HitSearch {
       if known.count < OwnSymbols.limit { known[text] = reach }
       return reach
     }
-    reach = radius + max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
+    let symbolReach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
+    area = try HitArea(circle, symbolReach, layer, view, transformer)
   }
 
   // MARK: Candidates
@@ -116,8 +125,8 @@ private struct HitSearch {
     let store = layer.store
     guard let extent = store.extent else { return [] }
     let rows =
-      if let boxes = boxes(extent, transformer) {
-        if transform?.keepsLines ?? true {
+      if let boxes = area.boxes(within: extent, transformer) {
+        if area.transform?.keepsLines ?? true {
           try store.rows(in: boxes) { try check(0.5 * $0) }
         } else {
           try rowsWithBentEdges(near: boxes, try transformer.describe(layer.reference)) { try check(0.5 * $0) }
@@ -150,28 +159,13 @@ private struct HitSearch {
     return rows.sorted()
   }
 
-  /// Boxes in the layer's reference that hold all candidates; nil if none are known.
-  private func boxes(_ extent: Envelope, _ transformer: any CoordinateTransformer) -> [Envelope]? {
-    let box = frame.box(radius: reach)
-    guard transform != nil else { return view.wrap?.turns(of: box, over: extent) ?? [box] }
-    let map = view.reference
-    let clamped = PolarLimit(map, transformer)?.clamped(box) ?? box
-    var result: [Envelope] = []
-    for turn in view.wrap?.turns(of: clamped, over: nil) ?? [clamped] {
-      guard
-        let found = transformer.boxes(holding: turn, of: map.reference, in: layer.reference, within: extent)
-      else { return nil }
-      result += found
-    }
-    return result
-  }
-
   // MARK: Tests
 
   /// The hits among rows that are in drawing order, last drawn first.
   mutating func hits(among rows: [UInt32], limit: Int) throws -> [Hit] {
-    let shown = Array((layer.features?.shown(rows) ?? rows).reversed())
-    let points = try transform.map { try positions(of: shown, $0) }
+    let single = clusters.map { clusters in rows.filter(clusters.isSingle) } ?? rows
+    let shown = Array((layer.features?.shown(single) ?? single).reversed())
+    let points = try area.transform.map { try positions(of: shown, $0) }
     var hits: [Hit] = []
     for (index, row) in shown.enumerated() {
       guard let feature = layer.store[row], feature.isVisible else { continue }
@@ -185,7 +179,7 @@ private struct HitSearch {
         distance = try self.distance(of: feature)
       }
       guard distance <= radius else { continue }
-      hits.append(Hit(row: row, distance: distance <= Self.rounding ? 0 : distance))
+      hits.append(Hit(row: row, distance: distance <= HitArea.rounding ? 0 : distance))
       if hits.count == limit { break }
     }
     return hits
@@ -195,7 +189,7 @@ private struct HitSearch {
   private func positions(of rows: [UInt32], _ transform: MapTransform) throws -> [SIMD2<Double>] {
     var values: [Double] = []
     for row in rows { if let point = layer.store[row]?.point { values += [point.x, point.y] } }
-    do throws(TransformError) { try transform.transform(&values) } catch { values = try oneByOne(rows, transform) }
+    do throws(TransformError) { try transform.transform(&values) } catch { values = try oneByOne(rows) }
     var next = 0
     return rows.map { row in
       guard layer.store[row]?.point != nil else { return SIMD2(.nan, .nan) }
@@ -204,23 +198,19 @@ private struct HitSearch {
     }
   }
 
-  private func oneByOne(_ rows: [UInt32], _ transform: MapTransform) throws -> [Double] {
+  private func oneByOne(_ rows: [UInt32]) throws -> [Double] {
     try rows.flatMap { row -> [Double] in
       guard let point = layer.store[row]?.point else { return [] }
       try check()
-      var values = [point.x, point.y]
-      do throws(TransformError) { try transform.transform(&values) } catch {
-        guard case .outsideDomain = error else { throw error }
-        return [.nan, .nan]
-      }
-      return values
+      let place = try area.place(of: Point(x: point.x, y: point.y)) ?? SIMD2(.nan, .nan)
+      return [place.x, place.y]
     }
   }
 
   private mutating func distance(of feature: FeatureRow, at place: SIMD2<Double>) throws -> Double {
     let box = Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)
-    let frames = frames(of: box)
-    guard frames.contains(where: { $0.offset(x: place.x, y: place.y).length <= reach }),
+    let frames = area.frames(of: box)
+    guard frames.contains(where: { $0.offset(x: place.x, y: place.y).length <= area.reach }),
       let symbol = symbols.symbol(of: feature, layer)
     else { return .infinity }
     return frames.reduce(.infinity) { min($0, symbol.distance(from: -$1.offset(x: place.x, y: place.y))) }
@@ -229,29 +219,17 @@ private struct HitSearch {
   private mutating func distance(of feature: FeatureRow) throws -> Double {
     guard var geometry = feature.geometry, let symbol = symbols.symbol(of: feature, layer) else { return .infinity }
     do {
-      if let transform { geometry = try transform.drawn(geometry, checking: check) }
+      if let transform = area.transform { geometry = try transform.drawn(geometry, checking: check) }
     } catch let error as TransformError {
       guard case .outsideDomain = error else { throw error }
       return .infinity
     }
     guard let box = geometry.envelope else { return .infinity }
     var nearest = Double.infinity
-    for frame in frames(of: box) where nearest > 0 {
+    for frame in area.frames(of: box) where nearest > 0 {
       nearest = min(nearest, try GeometryDistance(frame: frame, symbol: symbol, check: check).distance(to: geometry))
     }
     return nearest
-  }
-
-  /// The frames of the worlds in which a box is within reach.
-  private func frames(of box: Envelope) -> [ScreenFrame] {
-    guard let wrap = view.wrap else { return [frame] }
-    let near = frame.box(radius: reach)
-    guard box.yMin <= near.yMax, box.yMax >= near.yMin else { return [] }
-    let middle = wrap.shift(box.center.x, nearest: frame.location.x) / wrap.width
-    let low = max(((near.xMin - box.xMax) / wrap.width).rounded(.up), middle.rounded() - Self.maxCopies)
-    let high = min(((near.xMax - box.xMin) / wrap.width).rounded(.down), middle.rounded() + Self.maxCopies)
-    guard low <= high else { return [] }
-    return stride(from: low, through: high, by: 1).map { frame.moved(east: $0 * wrap.width) }
   }
 }
 

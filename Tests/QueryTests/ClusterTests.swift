@@ -196,5 +196,12 @@ private struct PointMaker {
     #expect(ClusterPlane.degrees.coordinates(x: 0, y: -90).y == .max)
     #expect(ClusterPlane.degrees.coordinates(x: 190, y: 0).x == ClusterPlane.degrees.coordinates(x: -170, y: 0).x)
     #expect(ClusterPlane.own(metersPerUnit: 1).coordinates(x: 1e300, y: -1e300) == (.max, .max))
+    for plane in [ClusterPlane.degrees, .mercator, .own(metersPerUnit: 1000)] {
+      let far = plane == .degrees ? [86, 100, 360, 1e17] : [5e7, 1e17]
+      for far in far + [1e308, .greatestFiniteMagnitude, .infinity] {
+        #expect(plane.coordinates(x: 0, y: far).y == 0)
+        #expect(plane.coordinates(x: 0, y: -far).y == .max)
+      }
+    }
   }
 }

@@ -51,6 +51,11 @@ import Testing
     ]
     let sorted = try groups.sorted(Array(0..<groups.count), by: terms) { _ in }
     #expect(sorted.sorted() == Array(0..<groups.count))
+    for count in [0, 1, 7, groups.count / 9, groups.count] {
+      let some = (0..<groups.count).filter { $0 % 3 > 0 }
+      let expected = sorted.filter { $0 % 3 > 0 }.prefix(count)
+      #expect(try groups.first(count, of: some, by: terms) { _ in } == Array(expected))
+    }
     let all = terms + (0..<3).map { GroupTerm(index: $0, isDescending: false) }
     for (left, right) in zip(sorted, sorted.dropFirst()).map({ (groups[$0], groups[$1]) }) {
       let orders = all.map { term in
@@ -91,6 +96,12 @@ import Testing
     #expect(try sum([.integer(.max), .integer(1), .integer(-2)])[0] == .integer(.max - 1))
     #expect(try sum([.integer(.max), .integer(.max)])[0] == .double(0x1p64))
     #expect(try sum([.integer(.min), .integer(.min), .integer(.min)])[0] == .double(-0x1.8p64))
+    // Both as parts of one sum: from fractions.Fraction of Python.
+    #expect(try sum([.integer(-1000), .integer(50), .double(99.5)]).prefix(2) == [.double(-850.5), .double(-283.5)])
+    #expect(try sum([.string("x"), .integer(1), .double(2.5), .integer(-1000)])[0] == .double(-996.5))
+    #expect(try sum([.integer(1 << 60 | 1), .integer(-1), .double(-0x1p60), .double(0.25)])[0] == .double(0.25))
+    #expect(try sum([.integer(.min), .integer(-1), .double(0x1p63)])[0] == .double(-1))
+    #expect(try sum([.integer(.min), .integer(-1)])[1] == .double(-0x1p62))
     // Neumaier's example: plain and Kahan's sums are 0.
     #expect(try sum([.double(1), .double(1e100), .double(1), .double(-1e100)])[0] == .double(2))
     #expect(try sum([.double(.greatestFiniteMagnitude), .double(.greatestFiniteMagnitude)]).prefix(1) == [.null])

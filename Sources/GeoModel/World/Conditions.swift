@@ -13,13 +13,15 @@ extension Expression {
     }
   }
 
-  /// A condition over values by these names.
+  /// A condition over values by the names of these fields.
   ///
   /// - Parameter path: JSON Pointer of the expression from the params, for errors.
-  public func condition(over names: [String], at path: String) throws(ModelError) -> Expression {
+  public func condition(
+    over fields: [(name: String, type: FieldType?)], at path: String
+  ) throws(ModelError) -> Expression {
     do throws(ExpressionError) {
-      try check(names: names)
-      return try checkedCondition()
+      try check(fields: fields, for: .condition)
+      return self
     } catch { throw .expression(error, path: path) }
   }
 

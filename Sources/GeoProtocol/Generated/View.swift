@@ -537,6 +537,11 @@ public enum ViewProtocol {
     public var distances: [Double]
     /// A popup for each feature, in the same order; none where popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
+    /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
+    /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    public var clusters: [ClusterProtocol.Cluster]?
+    /// Of each cluster: from the screen point to its symbol, 0 on it. Unit: device-independent pixel.
+    public var clusterDistances: [Double]?
     /// Whether there are more than `maximumResults`.
     public var exceededLimit: Bool
     /// Of a group: the results of its layers, top to bottom.
@@ -546,7 +551,8 @@ public enum ViewProtocol {
 
     public init(
       layer: String? = nil, overlay: String? = nil, name: String, spatialReference: String? = nil,
-      features: JSONOpaque? = nil, distances: [Double], popups: [SymbologyProtocol.Popup], exceededLimit: Bool,
+      features: JSONOpaque? = nil, distances: [Double], popups: [SymbologyProtocol.Popup],
+      clusters: [ClusterProtocol.Cluster]? = nil, clusterDistances: [Double]? = nil, exceededLimit: Bool,
       sublayerResults: [ViewProtocol.IdentifyResult], error: SessionProtocol.Failure? = nil
     ) {
       self.layer = layer
@@ -556,6 +562,8 @@ public enum ViewProtocol {
       self.features = features
       self.distances = distances
       self.popups = popups
+      self.clusters = clusters
+      self.clusterDistances = clusterDistances
       self.exceededLimit = exceededLimit
       self.sublayerResults = sublayerResults
       self.error = error
@@ -576,6 +584,10 @@ public enum ViewProtocol {
       self.features = try features.isPresent ? features.opaque("array") : nil
       self.distances = try json["distances"].numbers()
       self.popups = try json["popups"].array(SymbologyProtocol.Popup.init(from:))
+      let clusters = json["clusters"]
+      self.clusters = try clusters.isPresent ? clusters.array(ClusterProtocol.Cluster.init(from:)) : nil
+      let clusterDistances = json["clusterDistances"]
+      self.clusterDistances = try clusterDistances.isPresent ? clusterDistances.numbers() : nil
       self.exceededLimit = try json["exceededLimit"].bool()
       self.sublayerResults = try json["sublayerResults"].array(ViewProtocol.IdentifyResult.init(from:))
       let error = json["error"]
@@ -606,6 +618,14 @@ public enum ViewProtocol {
       writer.array(distances) { $1.value($0) }
       writer.key("popups")
       writer.array(popups) { $0.encode(to: &$1) }
+      if let clusters {
+        writer.key("clusters")
+        writer.array(clusters) { $0.encode(to: &$1) }
+      }
+      if let clusterDistances {
+        writer.key("clusterDistances")
+        writer.array(clusterDistances) { $1.value($0) }
+      }
       writer.key("exceededLimit")
       writer.value(exceededLimit)
       writer.key("sublayerResults")
@@ -721,7 +741,7 @@ public enum ViewProtocol {
     var layer: String? { get }
     /// Only this overlay of the view; without `layer`.
     var overlay: String? { get }
-    /// Most features of each layer and overlay: those drawn last.
+    /// Most features and clusters of each layer and overlay: those drawn last.
     var maximumResults: Int { get }
   }
 
@@ -1352,6 +1372,10 @@ public enum ViewProtocol {
   /// text is estimated, as fonts are the client's: half of the size a code point, the size a line. Labels are not
   /// found.
   ///
+  /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
+  /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
+  /// above the features of their layer or overlay; they have no popups.
+  ///
   /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
   /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
   /// found. Latitudes where the poles of the map are at infinity are clamped to 85.0511287798066. In scenes screen
@@ -1371,7 +1395,7 @@ public enum ViewProtocol {
       public var layer: String?
       /// Only this overlay of the view; without `layer`.
       public var overlay: String?
-      /// Most features of each layer and overlay: those drawn last.
+      /// Most features and clusters of each layer and overlay: those drawn last.
       public var maximumResults: Int
       /// Only popups, no features; layers and overlays whose popups are disabled have no result.
       public var returnPopupsOnly: Bool
@@ -1435,10 +1459,10 @@ public enum ViewProtocol {
     }
   }
 
-  /// Selects what `view/identify` finds. Every layer and overlay that is searched gets another selection: one in
-  /// which nothing is found is cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of
-  /// their scale range are not searched. What has been removed before the task ends is left out. Undo does not change
-  /// selections.
+  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected. Every layer and
+  /// overlay that is searched gets another selection: one in which nothing is found is cleared with mode `new`, and
+  /// unchanged otherwise. Those that are hidden or out of their scale range are not searched. What has been removed
+  /// before the task ends is left out. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "view/select"
 
@@ -1454,7 +1478,7 @@ public enum ViewProtocol {
       public var layer: String?
       /// Only this overlay of the view; without `layer`.
       public var overlay: String?
-      /// Most features of each layer and overlay: those drawn last.
+      /// Most features and clusters of each layer and overlay: those drawn last.
       public var maximumResults: Int
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode

@@ -72,7 +72,7 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: Identify.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, Identify.Result>
 
-  /// Selects what `view/identify` finds.
+  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
 
   /// Sets how the view follows a location; absent members stay as they are.

@@ -1,5 +1,6 @@
-// The clusters of a layer or an overlay: what they are of, at which zoom, and where on a screen.
+// The clusters of a layer or an overlay: what they are of, and at which zoom.
 
+import Drawing
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -77,6 +78,13 @@ struct Clustering: Sendable {
     try cache.features(key, of: store, shown: shown, checking: share.checkpoint)
   }
 
+  /// The clusters that a view draws; nil where it draws the points themselves.
+  func drawn(in view: View, _ share: WorkShare) throws -> DrawnClusters? {
+    guard let reduction, reduction.isActive(at: view.camera.scale) else { return nil }
+    return DrawnClusters(
+      try features(share), reduction, zoom: zoom(scale: view.camera.scale, dpi: view.screen.dpi))
+  }
+
   /// The zoom at which points are shown at a scale.
   func zoom(scale: Double, dpi: Double = 96) -> Int {
     let zoom = ClusterZoom.zoom(scale: scale, dpi: dpi)
@@ -89,60 +97,6 @@ struct Clustering: Sendable {
   }
 }
 
-/// What a view draws in place of points: where its middle is on the screen, and how large it is.
-package struct DrawnCluster: Sendable {
-  /// Nil for a single point.
-  package let cluster: String?
-  /// The feature; of a cluster, the one with the lowest id.
-  package let id: Int
-  package let count: Int
-  /// In the layer's reference.
-  package let position: Point
-  /// Device-independent pixels from the top left.
-  package let screenPoint: (x: Double, y: Double)
-  /// The size of a cluster's symbol in device-independent pixels; 0 for a single point.
-  package let symbolSize: Double
-}
-
-/// The clusters of an object in a view, as they are drawn: for identifying.
-package struct DrawnClusters: Sendable {
-  private let clustering: Clustering
-  private let view: View
-  private let transformer: any CoordinateTransformer
-  private let area: Area?
-
-  /// Nil where the points of the object are not clustered at the view's scale.
-  package init?(layer: String?, overlay: String?, in id: ViewID, of world: World) throws {
-    let view = try world.views.require(id)
-    clustering = try Clustering(layer: layer, overlay: overlay, in: world)
-    guard clustering.reduction?.isActive(at: view.camera.scale) == true else { return nil }
-    area = try Area(showing: view, for: clustering.store, in: clustering.reference, world)
-    (self.view, transformer) = (view, world.transformer)
-  }
-
-  /// By ascending id.
-  ///
-  /// - Parameter worker: checked every few milliseconds; nil on the loop, where the first question may take a second for a million points.
-  package func clusters(_ worker: Worker?) throws -> [DrawnCluster] {
-    let features = try clustering.features(WorkShare(worker))
-    let zoom = clustering.zoom(scale: view.camera.scale, dpi: view.screen.dpi)
-    let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, WorkShare(worker))
-    return nodes.compactMap { node in
-      let position = features.position(of: node)
-      let reference = view.reference.reference
-      guard let place = try? transformer.transform(position, from: clustering.reference, to: reference) else {
-        return nil
-      }
-      let count = features.tree.count(of: node)
-      return DrawnCluster(
-        cluster: features.clusterID(of: node), id: features.tree.firstID(of: node), count: count, position: position,
-        screenPoint: view.screenPoint(nearest: place),
-        symbolSize: node.isCluster
-          ? clustering.reduction?.symbolSize(of: count, among: features.tree.count) ?? 0 : 0)
-    }
-  }
-}
-
 extension Area {
   /// The box around what a view shows.
   init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: World) throws {
@@ -152,18 +106,6 @@ extension Area {
 }
 
 extension ClusteredFeatures {
-  /// The nodes in boxes of the features' reference at a zoom, by ascending id; all where there are no boxes.
-  func nodes(in boxes: [Envelope]?, zoom: Int, _ share: WorkShare) throws -> [ClusterNode] {
-    try tree.orderedNodes(in: boxes.map { $0.map(plane.box) } ?? [.init()], zoom: zoom, checking: share.checkpoint)
-  }
-
-  /// In the features' reference; of a single point, its own.
-  func position(of node: ClusterNode) -> Point {
-    if !node.isCluster, let point = store[tree.row(of: node)]?.point { return Point(x: point.x, y: point.y) }
-    let place = tree.position(of: node)
-    return plane.position(x: place.x, y: place.y)
-  }
-
   /// The id of a cluster; nil for a single point.
   func clusterID(of node: ClusterNode) -> String? {
     guard node.isCluster else { return nil }

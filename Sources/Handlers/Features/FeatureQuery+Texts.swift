@@ -6,14 +6,15 @@ extension FeatureQuery {
   /// The most work of a block: bytes of text, for each function that makes a short one.
   private static let maxTextWork = 1 << 19
 
-  /// Filters rows with `body`, with a checkpoint before each block of rows whose texts are short together. On the loop
+  /// Filters rows with `body`, with a checkpoint before each block of rows whose texts are short together,
+  /// until `first` rows have passed. On the loop
   /// more work than that of one block needs a worker.
   func inBlocksByText(
-    _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
+    _ rows: [UInt32], first: Int, _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
     var kept: [UInt32] = []
     var start = 0
-    while start < rows.count {
+    while start < rows.count, kept.count < first {
       let block = block(from: rows[start...])
       if share.worker == nil, block.isFull { throw NeedsWorker() }
       try share.checkpoint(start, of: rows.count)

@@ -150,26 +150,31 @@ struct FeatureQuery: Sendable {
   }
 
   /// The matching features: as conditions where a scan of the store's columns finds them, which then needs no list of rows.
-  func selection(_ share: WorkShare) throws -> FeatureSelection {
-    guard ids == nil, area == nil, spatial == nil else { return .rows(try found(share)) }
+  func selection(first: Int = .max, _ share: WorkShare) throws -> FeatureSelection {
+    guard ids == nil, area == nil, spatial == nil else { return .rows(try found(first: first, share)) }
     let shares = share.split(by: store.count, store.count * testCost)
-    if let lookedUp { return .rows(try matching(lookedUp, shares[1])) }
+    if let lookedUp { return .rows(try matching(lookedUp, first: first, shares[1])) }
     // On a worker the first question for equality builds an index.
     if share.worker != nil, let condition,
       let rows = try store.candidates(for: condition, checking: { try shares[0].checkpoint($0) })
     {
-      return .rows(try matching(rows, shares[1]))
+      return .rows(try matching(rows, first: first, shares[1]))
     }
     if let conditions { return .matching(conditions) }
-    return .rows(try found(shares[1]))
+    return .rows(try found(first: first, shares[1]))
   }
 
   /// The rows of all matching features, in drawing order.
-  func rows(_ share: WorkShare) throws -> [UInt32] {
+  ///
+  /// - Parameter first: how many are needed at the least, where not all are.
+  func rows(first: Int = .max, _ share: WorkShare) throws -> [UInt32] {
     let shares = share.split(by: testCost, testCost, 1)
+    // The search can end early where rows are found in drawing order.
+    let first = store.drawsInOrderOfRows ? first : .max
     let rows =
-      switch try selection(shares[0]) {
-      case .matching(let conditions): try store.rows(where: conditions, checking: shares[1].checkpoint)
+      switch try selection(first: first, shares[0]) {
+      case .matching(let conditions):
+        try store.rows(where: conditions, first: first, checking: shares[1].checkpoint)
       case .rows(let rows): rows
       }
     return try store.sortedForDrawing(rows, checking: shares[2].checkpoint)
@@ -184,8 +189,8 @@ struct FeatureQuery: Sendable {
     }
   }
 
-  /// The rows of all matching features, ascending: of candidates by id or box, each tested.
-  private func found(_ share: WorkShare) throws -> [UInt32] {
+  /// The rows of all matching features, or of at least the `first` ones, ascending: of candidates by id or box, each tested.
+  private func found(first: Int, _ share: WorkShare) throws -> [UInt32] {
     // The index is exact for a box in the features' own reference; otherwise each candidate is tested.
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
@@ -210,7 +215,7 @@ struct FeatureQuery: Sendable {
         }
       }
     }
-    rows = try matching(rows, shares[2])
+    rows = try matching(rows, first: spatial == nil ? first : .max, shares[2])
     guard let spatial else { return rows }
     try checkWeight(of: rows[...], transforms: true, share)
     return try spatial.filter(rows, of: store, shares[3])
@@ -227,13 +232,13 @@ struct FeatureQuery: Sendable {
     return layer.map { layer in layer.conditions.map { $0 + own } } ?? own
   }
 
-  /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each.
+  /// Filters rows with `body`: on a worker in blocks of `size`, with a checkpoint before each, until `first` rows have passed.
   private func inBlocks(
-    of size: Int, _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
+    of size: Int, first: Int = .max, _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
     guard share.worker != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
-    for start in stride(from: 0, to: rows.count, by: size) {
+    for start in stride(from: 0, to: rows.count, by: size) where kept.count < first {
       try share.checkpoint(start, of: rows.count)
       kept += try body(Array(rows[start..<min(start + size, rows.count)]))
     }
@@ -258,8 +263,9 @@ struct FeatureQuery: Sendable {
     _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
     let shares = share.split(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.orderCost)
-    let all = try rows(shares[0])
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
+    // One more than the page has says whether more follow.
+    let all = try rows(first: terms.isEmpty && !isBeyond && end < .max ? end + 1 : .max, shares[0])
     let rows =
       terms.isEmpty
       ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, checking: shares[1].checkpoint)
@@ -272,10 +278,10 @@ struct FeatureQuery: Sendable {
   private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
   /// The rows that pass the filters of the layer and of the query.
-  private func matching(_ rows: [UInt32], _ share: WorkShare) throws -> [UInt32] {
+  private func matching(_ rows: [UInt32], first: Int, _ share: WorkShare) throws -> [UInt32] {
     if matchesAll { return rows }
-    if textCost > 0 { return try inBlocksByText(rows, share, matching) }
-    return try inBlocks(of: max(64, (1 << 15) / testCost), rows, share, matching)
+    if textCost > 0 { return try inBlocksByText(rows, first: first, share, matching) }
+    return try inBlocks(of: max(64, (1 << 15) / testCost), first: first, rows, share, matching)
   }
 
   private func matching(_ rows: [UInt32]) -> [UInt32] {

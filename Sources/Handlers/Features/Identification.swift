@@ -23,6 +23,8 @@ struct Identification: Sendable {
     /// The groups around a layer that have results of their own, outermost first.
     let groups: [Layer]
     let hits: Hits
+    /// What is drawn in place of points; nil where they are not clustered.
+    var clusters: DrawnClusters?
     /// Set where the layer's reference cannot be transformed to the view's.
     let error: TransformError?
 
@@ -64,13 +66,23 @@ struct Identification: Sendable {
 
   private func found(in layer: DrawnLayer, _ groups: [Layer], _ share: WorkShare) throws -> Found {
     do {
+      let shares = share.split(by: 1, 1)
+      let clusters = try clusters(of: layer, shares[0])
       let hits = try layer.hits(
-        in: circle, of: view, limit: limit, world.transformer, checking: share.checkpoint
+        in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
       ) { try share.worker?.checkCancelled() }
-      return Found(layer: layer, groups: groups, hits: hits, error: nil)
+      return Found(layer: layer, groups: groups, hits: hits, clusters: clusters, error: nil)
     } catch let error as TransformError {
       return Found(layer: layer, groups: groups, hits: Hits(), error: error)
     }
+  }
+
+  /// The clusters that the view draws of a layer; nil where its points are not clustered.
+  private func clusters(of layer: DrawnLayer, _ share: WorkShare) throws -> DrawnClusters? {
+    guard layer.portrayal.featureReduction?.isEnabled == true else { return nil }
+    let (id, isOverlay) = (layer.object.id, layer.stratum == .overlay)
+    let clustering = try Clustering(layer: isOverlay ? nil : id, overlay: isOverlay ? id : nil, in: world)
+    return try clustering.drawn(in: view, share)
   }
 
   /// The groups around a layer up to the target, outermost first; nil where the target does not contain the layer.

@@ -49,7 +49,12 @@ struct StatisticsQuery: Sendable {
       }
       return GroupTerm(index: place, isDescending: each.order == .descending)
     }
-    self.having = try having.map { try Wire.parsed($0, at: "/params/having").condition(over: names, at: "/having") }
+    let schema = features.store.schema
+    let types = columns.map(schema.declaredType) + statistics.map(schema.resultType)
+    self.having = try having.map {
+      try Wire.parsed($0, at: "/params/having")
+        .condition(over: Array(zip(names, types)).map { (name: $0, type: $1) }, at: "/having")
+    }
   }
 
   /// The estimated cost, in the unit of ``FeatureQuery/effort``.
@@ -121,10 +126,10 @@ struct StatisticsQuery: Sendable {
     }
     var numbers = Array(0..<groups.count)
     if let having { numbers = try numbers.filter { try holds(having, for: groups[$0], share) } }
-    numbers = try groups.sorted(numbers, by: terms, checking: shares[2].checkpoint)
-    let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    return Page(
-      groups: groups, numbers: numbers.dropFirst(offset).prefix(limit), exceeded: !isBeyond && end < numbers.count)
+    let (sum, isBeyond) = offset.addingReportingOverflow(limit)
+    let end = isBeyond ? numbers.count : min(sum, numbers.count)
+    let first = try groups.first(end, of: numbers, by: terms, checking: shares[2].checkpoint)
+    return Page(groups: groups, numbers: first.dropFirst(offset), exceeded: end < numbers.count)
   }
 
   private func holds(_ condition: Expression, for group: FeatureGroup, _ share: WorkShare) throws -> Bool {

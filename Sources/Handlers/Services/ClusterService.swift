@@ -28,7 +28,7 @@ package enum ClusterService: ClusterHandlers {
     let (revision, offset, limit) = (world.revision, params.offset, params.limit)
     return plan(clustering) { features, share in
       let shares = share.split(by: 1, 1)
-      let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, shares[0])
+      let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, checking: shares[0].checkpoint)
       let shown = Array(nodes.dropFirst(offset).prefix(limit))
       let page = try ClusterPage(features, clustering.reduction, zoom, share)
       return .init(
@@ -65,7 +65,8 @@ package enum ClusterService: ClusterHandlers {
       let shares = WorkShare(worker).split(by: 8, 1, 1)
       let features = try ClusteredFeatures(
         points, plane, settings, shown: { $0 }, checking: shares[0].checkpoint)
-      let nodes = try features.nodes(in: nil, zoom: params.zoom, shares[1]).dropFirst(params.offset)
+      let nodes = try features.nodes(in: nil, zoom: params.zoom, checking: shares[1].checkpoint).dropFirst(
+        params.offset)
       let page = Array(nodes.prefix(params.limit))
       let clusters = try ClusterPage(features, nil, params.zoom, shares[1]).clusters(page, shares[2])
       let members =
@@ -101,77 +102,5 @@ package enum ClusterService: ClusterHandlers {
       return ids.count < limit
     }
     return ids
-  }
-}
-
-/// Clusters and points as they are answered.
-private struct ClusterPage {
-  private let features: ClusteredFeatures
-  private let reduction: FeatureReduction?
-  private let columns: [Int?]
-  private let selected: [ClusterNode: Int]
-
-  init(_ features: ClusteredFeatures, _ reduction: FeatureReduction?, _ zoom: Int, _ share: WorkShare) throws {
-    self.features = features
-    self.reduction = reduction
-    columns = reduction?.aggregateFields.map { features.store.schema.column(named: $0.field.string) } ?? []
-    var selected: [ClusterNode: Int] = [:]
-    for (index, row) in features.store.selectedRows.enumerated() {
-      if index & 0x3fff == 0 { try share.worker?.checkCancelled() }
-      if let leaf = features.leaf(ofRow: row) { selected[features.tree.node(of: leaf, zoom: zoom), default: 0] += 1 }
-    }
-    self.selected = selected
-  }
-
-  func clusters(_ nodes: [ClusterNode], _ share: WorkShare) throws -> [ClusterProtocol.Cluster] {
-    try nodes.enumerated().map { index, node in
-      if index & 63 == 0 { try share.checkpoint(index, of: nodes.count) }
-      return try cluster(node, share)
-    }
-  }
-
-  private func cluster(_ node: ClusterNode, _ share: WorkShare) throws -> ClusterProtocol.Cluster {
-    let tree = features.tree
-    let count = tree.count(of: node)
-    var cluster = ClusterProtocol.Cluster(
-      id: tree.firstID(of: node), geometry: Wire.opaque(.point(features.position(of: node))), count: count,
-      selectedCount: selected[node] ?? 0)
-    guard node.isCluster else { return cluster }
-    cluster.cluster = features.clusterID(of: node)
-    cluster.expansionZoom = tree.expansionZoom(of: node)
-    cluster.expansionScale = cluster.expansionZoom.map(ClusterZoom.scale)
-    cluster.symbolSize = reduction?.symbolSize(of: count, among: tree.count)
-    cluster.attributes = attributes(count, try statistics(of: node, share))
-    return cluster
-  }
-
-  /// The values of the aggregate fields, from the features of a cluster.
-  private func statistics(of node: ClusterNode, _ share: WorkShare) throws -> [Double?] {
-    guard let fields = reduction?.aggregateFields, !fields.isEmpty else { return [] }
-    var aggregators = [Aggregator](repeating: Aggregator(), count: fields.count)
-    var visited = 0
-    try features.tree.forEachRow(of: node) { row in
-      visited += 1
-      if visited & 0xfff == 0 { try share.worker?.checkCancelled() }
-      guard let feature = features.store[row] else { return true }
-      for (index, column) in columns.enumerated() {
-        if let column { feature.withAttribute(column) { aggregators[index].add($0) } }
-      }
-      return true
-    }
-    return zip(fields, aggregators).map { $1.value($0.statistic) }
-  }
-
-  private func attributes(_ count: Int, _ values: [Double?]) -> JSONOpaque {
-    .made { writer in
-      writer.beginObject()
-      writer.key("cluster_count")
-      writer.value(count)
-      for (field, value) in zip(reduction?.aggregateFields ?? [], values) {
-        writer.key(field.name.string)
-        if let value { writer.value(value) } else { writer.null() }
-      }
-      writer.endObject()
-    }
   }
 }

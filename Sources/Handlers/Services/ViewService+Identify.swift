@@ -14,12 +14,12 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     return TaskPlan { worker in
       let shares = WorkShare(worker).split(by: 4, 1)
-      let found = try identification.found(shares[0]).filter { !$0.hits.hits.isEmpty || $0.error != nil }
+      let found = try identification.found(shares[0]).filter { !$0.hits.isEmpty || $0.error != nil }
       var writing = IdentifyWriting(params, worker)
       var results: [ViewProtocol.IdentifyResult] = []
-      for (index, each) in found.enumerated() {
-        try shares[1].checkpoint(index, of: found.count)
-        guard let result = try writing.result(of: each) else { continue }
+      for (each, share) in zip(found, shares[1].split(by: found.map { _ in 1 })) {
+        try share.checkpoint(0)
+        guard let result = try writing.result(of: each, share) else { continue }
         results.place(result, in: each.groups[...])
       }
       let revision = identification.world.revision
@@ -78,18 +78,27 @@ private struct IdentifyWriting {
   }
 
   /// The result of a layer or overlay; nil where it has no popups, and they alone are wanted.
-  mutating func result(of found: Identification.Found) throws -> ViewProtocol.IdentifyResult? {
+  mutating func result(of found: Identification.Found, _ share: WorkShare) throws -> ViewProtocol.IdentifyResult? {
     let (layer, hits) = (found.layer, found.hits)
     let isOverlay = layer.stratum == .overlay
     let rows = hits.hits.compactMap { layer.store[$0.row] }
     let popups = layer.popups(of: rows)
     if params.returnPopupsOnly, popups.isEmpty, found.error == nil { return nil }
     let isWritten = !params.returnPopupsOnly && found.error == nil
+    let clusters = isWritten ? try found.clusters.map { try written(hits.clusters, of: $0, share) } : nil
     return .init(
       layer: isOverlay ? nil : layer.object.id, overlay: isOverlay ? layer.object.id : nil, name: layer.name,
       spatialReference: layer.reference.definition, features: isWritten ? try written(rows, of: layer) : nil,
-      distances: isWritten ? hits.hits.map(\.distance) : [], popups: popups, exceededLimit: hits.exceedsLimit,
+      distances: isWritten ? hits.hits.map(\.distance) : [], popups: popups, clusters: clusters,
+      clusterDistances: clusters.map { _ in hits.clusters.map(\.distance) }, exceededLimit: hits.exceedsLimit,
       sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
+  }
+
+  private func written(
+    _ hits: [ClusterHit], of clusters: DrawnClusters, _ share: WorkShare
+  ) throws -> [ClusterProtocol.Cluster] {
+    let page = try ClusterPage(clusters.features, clusters.reduction, clusters.zoom, share)
+    return try page.clusters(hits.map(\.node), share)
   }
 
   private mutating func written(_ rows: [FeatureRow], of layer: DrawnLayer) throws -> JSONOpaque {

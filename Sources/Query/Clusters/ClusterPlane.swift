@@ -67,6 +67,16 @@ public enum ClusterPlane: Hashable, Sendable {
     }
   }
 
+  /// A box that holds the positions of all clusters of points in a box.
+  public func positions(of points: Envelope) -> Envelope {
+    // Longitudes are turned back.
+    if case .degrees = self { return Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90) }
+    let box = box(points)
+    let first = position(x: box.x.lowerBound, y: box.y.upperBound)
+    let last = position(x: box.x.upperBound, y: box.y.lowerBound)
+    return Envelope(xMin: first.x, yMin: first.y, xMax: last.x, yMax: last.y)
+  }
+
   /// The coordinates that a box holds.
   public func box(_ envelope: Envelope) -> ClusterTree.Box {
     // Unlike a position, a box is not turned back: what lies beyond the edge is cut off.

@@ -39,7 +39,7 @@ public struct ClusteredFeatures: Sendable {
     let rows = (0..<slot.chunk.count).filter { slot.chunk.isLive($0) && !slot.chunk.hidden[$0] }
       .map { slot.base + UInt32($0) }
     return shown(rows).compactMap { row in
-      guard let feature = store[row], let point = feature.point, point.x.isFinite, point.y.isFinite else { return nil }
+      guard let feature = store[row], let point = feature.position else { return nil }
       let place = plane.coordinates(x: point.x, y: point.y)
       return ClusterPoint(id: feature.id, row: row, x: place.x, y: place.y)
     }
@@ -55,6 +55,25 @@ public struct ClusteredFeatures: Sendable {
     let base = row & ~UInt32(FeatureChunk.capacity - 1)
     guard let leaf = leaves[base]?[Int(row - base)], leaf != .none else { return nil }
     return leaf
+  }
+
+  /// The cluster or single point that shows a row at a zoom; nil for one that is not clustered.
+  public func node(ofRow row: UInt32, zoom: Int) -> ClusterNode? {
+    leaf(ofRow: row).map { tree.node(of: $0, zoom: zoom) }
+  }
+
+  /// In the features' reference; of a single point, its own.
+  public func position(of node: ClusterNode) -> Point {
+    if !node.isCluster, let point = store[tree.row(of: node)]?.position { return point }
+    let place = tree.position(of: node)
+    return plane.position(x: place.x, y: place.y)
+  }
+
+  /// The nodes in boxes of the features' reference at a zoom, by ascending id; all where there are no boxes.
+  public func nodes(
+    in boxes: [Envelope]?, zoom: Int, checking check: CancellationCheck
+  ) rethrows -> [ClusterNode] {
+    try tree.orderedNodes(in: boxes.map { $0.map(plane.box) } ?? [.init()], zoom: zoom, checking: check)
   }
 
   /// Whether the clusters are those of a store. O(chunks).

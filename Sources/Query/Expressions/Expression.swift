@@ -101,6 +101,32 @@ public struct Expression: Hashable, Sendable {
     }
   }
 
+  /// Refuses names other than those of these fields, and what can never be computed of values of their types.
+  ///
+  /// - Throws: ``ExpressionError`` of kind `unknownProperty` or `type`, as ``compiled(for:as:by:)``.
+  public func check(fields: [(name: String, type: FieldType?)], for use: Use) throws(ExpressionError) {
+    try check(names: fields.map(\.name))
+    let types = tree.parts.properties.map { name in
+      ScalarTypes(fields.first { Text($0.name) == Text(name) }?.type)
+    }
+    for case .shape(let number) in tree.nodes {
+      throw ExpressionError(
+        .type, at: tree.parts.propertyOffsets[number], in: text.utf8, expected: ScalarTypes.geometry.words,
+        found: types[number].words
+      ).about(source)
+    }
+    try check(tree, for: use) { types[$0] }
+  }
+
+  private func check(
+    _ tree: ExpressionTree, for use: Use, _ type: (Int) -> ScalarTypes
+  ) throws(ExpressionError) {
+    do throws(ExpressionError) {
+      try tree.checkTypes(in: text, type)
+      try tree.checkResult(use.types, in: text, type)
+    } catch { throw error.about(source) }
+  }
+
   /// Whether its value depends on text conventions: it calls a function whose name begins with `format`.
   public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
 
@@ -115,13 +141,9 @@ public struct Expression: Hashable, Sendable {
   ) throws(ExpressionError) -> CompiledExpression {
     let (tree, columns) = try resolved(for: schema)
     // Nodes of geometries have a type of their own.
-    let type = { (property: Int) in
+    try check(tree, for: use) { property in
       columns[property] == .max ? .geometry : ScalarTypes(schema.declaredType(of: columns[property]))
     }
-    do throws(ExpressionError) {
-      try tree.checkTypes(in: text, type)
-      try tree.checkResult(use.types, in: text, type)
-    } catch { throw error.about(source) }
     return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
   }
 

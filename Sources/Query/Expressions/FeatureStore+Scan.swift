@@ -11,13 +11,15 @@ extension FeatureStore {
 
   /// The features for which all conditions are true, in insertion order.
   ///
-  /// - Parameter check: called every few thousand rows.
+  /// - Parameters:
+  ///   - first: how many have to be found: the scan ends with the chunk in which there are as many, so there may be more.
+  ///   - check: called every few thousand rows.
   public func rows(
-    where conditions: [CompiledExpression], checking check: CancellationCheck
+    where conditions: [CompiledExpression], first: Int = .max, checking check: CancellationCheck
   ) rethrows -> [UInt32] {
     var result: [UInt32] = []
     try withUnsafeTemporaryAllocation(of: UInt32.self, capacity: FeatureChunk.capacity) { rows in
-      try scan(conditions, check) { slot, mask in
+      try scan(conditions, check, while: { result.count < first }) { slot, mask in
         var count = 0
         mask.forEachMarked { row in
           rows[count] = slot.base &+ UInt32(truncatingIfNeeded: row)
@@ -40,13 +42,16 @@ extension FeatureStore {
 
   /// Calls `body` with each chunk and the mask of its features for which all conditions are true.
   ///
-  /// - Parameter interval: the number of chunks from one check to the next.
+  /// - Parameters:
+  ///   - interval: the number of chunks from one check to the next.
+  ///   - isWanted: asked before each chunk; the scan ends where it is false.
   func scan(
     _ conditions: [CompiledExpression], checkingEvery interval: Int = 8, _ check: CancellationCheck,
-    _ body: (Slot, RowMask) throws -> Void
+    while isWanted: () -> Bool = { true }, _ body: (Slot, RowMask) throws -> Void
   ) rethrows {
     try RowMask.withRows { mask in
       for (number, slot) in slots.enumerated() {
+        guard isWanted() else { return }
         if number.isMultiple(of: interval) { try check(Double(number) / Double(slots.count)) }
         slot.chunk.markLive(mask)
         for condition in conditions { condition.narrow(mask, to: condition.plan, slot.chunk) }

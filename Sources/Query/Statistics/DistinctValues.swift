@@ -116,6 +116,8 @@ struct DistinctValues: Sendable {
 
   // MARK: Order
 
+  func ranked(_ number: Int) -> RankedValue? { RankedValue(self[number], isTime: isTime) }
+
   /// The place of each value in the order of values, by number.
   func places(checking check: CancellationCheck) throws -> [UInt32] {
     let plain = values.map { value -> RankedValue? in

@@ -9,7 +9,52 @@ public struct GroupTerm: Hashable, Sendable {
   public init(index: Int, isDescending: Bool) { (self.index, self.isDescending) = (index, isDescending) }
 }
 
+/// A group with what it is sorted by.
+private struct GroupKey {
+  let number: Int
+  /// By term, then its values.
+  let values: [RankedValue?]
+
+  func precedes(_ other: GroupKey, descending: [Bool]) -> Bool {
+    for index in values.indices {
+      guard let value = values[index], let otherValue = other.values[index] else {
+        if (values[index] == nil) != (other.values[index] == nil) { return values[index] != nil }
+        continue
+      }
+      if value.precedes(otherValue) { return !descending[index] }
+      if otherValue.precedes(value) { return descending[index] }
+    }
+    return number < other.number
+  }
+}
+
 extension FeatureGroups {
+  /// The first groups in the order of ``sorted(_:by:checking:)``. A few of many are found without ordering the rest.
+  ///
+  /// - Parameters:
+  ///   - numbers: ascending.
+  ///   - check: called every few thousand groups or comparisons.
+  public func first(
+    _ count: Int, of numbers: [Int], by terms: [GroupTerm], checking check: CancellationCheck
+  ) throws -> [Int] {
+    guard count < numbers.count / 8 else {
+      return Array(try sorted(numbers, by: terms, checking: check).prefix(count))
+    }
+    let descending = terms.map(\.isDescending) + groups.rankedValues(of: 0).map { _ in false }
+    return try Places.first(count, of: numbers, checking: check) { number in
+      let values = groups.rankedValues(of: number)
+      return GroupKey(number: number, values: terms.map { ranked($0, of: number, values) } + values)
+    } by: {
+      $0.precedes($1, descending: descending)
+    }.map(\.number)
+  }
+
+  private func ranked(_ term: GroupTerm, of group: Int, _ values: [RankedValue?]) -> RankedValue? {
+    if term.index < values.count { return values[term.index] }
+    let index = term.index - values.count
+    return RankedValue(figure(index, of: group), isTime: isTime(index))
+  }
+
   /// Groups in the order of terms, then of their values. Values without a place in the order, as null and JSON, come last in both
   /// directions.
   ///

@@ -42,9 +42,13 @@ struct NumberTotals: Sendable {
     return !hasDoubles && high == (value < 0 ? -1 : 0) ? value : nil
   }
 
+  /// The parts of the sum of integers are doubles without a rounding error; of opposite signs if it is negative.
   var sum: Double {
-    let whole = integer.map(Double.init) ?? (Double(high) * 0x1p64 + Double(low))
-    return hasDoubles ? whole + doubles.value : whole
+    var sum = CompensatedSum(Double(high) * 0x1p64)
+    sum.add(Double(low >> 32) * 0x1p32)
+    sum.add(Double(low & 0xffff_ffff))
+    sum.add(doubles)
+    return sum.value
   }
 
   /// Nil without numbers.

@@ -20,12 +20,35 @@ enum Places {
     return places
   }
 
-  static func sorted(
-    _ numbers: [Int], checking check: CancellationCheck, by isBefore: (Int, Int) -> Bool
-  ) throws -> [Int] {
-    let expected = Double(max(numbers.count, 1) * (Int.bitWidth - numbers.count.leadingZeroBitCount))
+  /// The first things in an order, sorted: of each, `made` is called once.
+  ///
+  /// - Complexity: O(n log k) for the first k of n; mostly one comparison for each in random order.
+  static func first<Thing>(
+    _ count: Int, of numbers: [Int], checking check: CancellationCheck, made: (Int) -> Thing,
+    by isBefore: (Thing, Thing) -> Bool
+  ) throws -> [Thing] {
+    guard count > 0 else { return [] }
+    var found: [Thing] = []
+    var last: Thing?
+    for (index, number) in numbers.enumerated() {
+      let progress = Double(index) / Double(numbers.count)
+      if index & 0x3ff == 0 { try check(progress) }
+      let thing = made(number)
+      if let last, !isBefore(thing, last) { continue }
+      found.append(thing)
+      guard found.count >= 2 * count + 1024 else { continue }
+      found = Array(try sorted(found, checking: { _ in try check(progress) }, by: isBefore).prefix(count))
+      last = found.last
+    }
+    return Array(try sorted(found, checking: { _ in try check(1) }, by: isBefore).prefix(count))
+  }
+
+  static func sorted<Thing>(
+    _ things: [Thing], checking check: CancellationCheck, by isBefore: (Thing, Thing) -> Bool
+  ) throws -> [Thing] {
+    let expected = Double(max(things.count, 1) * (Int.bitWidth - things.count.leadingZeroBitCount))
     var comparisons = 0
-    return try numbers.sorted { left, right in
+    return try things.sorted { left, right in
       comparisons += 1
       if comparisons & 0xfff == 0 { try check(min(1, Double(comparisons) / expected)) }
       return isBefore(left, right)

@@ -43,6 +43,11 @@ struct RowGroups: Sendable {
     zip(distinct, numbers(of: group)).map { $0[Int($1)] }
   }
 
+  /// These values with their places in the order of values.
+  func rankedValues(of group: Int) -> [RankedValue?] {
+    zip(distinct, numbers(of: group)).map { $0.ranked(Int($1)) }
+  }
+
   /// The numbers of these values.
   private func numbers(of group: Int) -> [UInt32] {
     var numbers = [UInt32](repeating: 0, count: columns.count)

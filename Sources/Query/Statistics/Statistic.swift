@@ -22,6 +22,17 @@ public struct Statistic: Hashable, Sendable {
   public init(_ kind: Kind, of column: Int?) { (self.kind, self.column) = (kind, column) }
 }
 
+extension FeatureSchema {
+  /// The type of a statistic's results; nil if only the values of its column determine it.
+  public func resultType(of statistic: Statistic) -> FieldType? {
+    switch statistic.kind {
+    case .count: .integer
+    case .sum, .mean, .variance, .standardDeviation: .double
+    case .min, .max: statistic.column.flatMap(declaredType)
+    }
+  }
+}
+
 /// Features with equal values in some columns, and figures about them.
 public struct FeatureGroup: Hashable, Sendable {
   /// The common values, in the order of the columns; null is a value.

@@ -13,9 +13,22 @@ public struct FeatureRow: Sendable {
   public var id: Int { chunk.ids[index] }
   public var geometry: Geometry? { chunk.geometry[index] }
 
-  /// The position of a feature that is a point without M, without creating a `Geometry`; z is NaN for none.
+  /// The position of a feature that is a point without M, without creating a `Geometry`; z is NaN for none. Nil also where the chunk
+  /// has other geometries: see ``position``.
   @inline(__always)
   public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(index) } }
+
+  /// The position of a feature that is a point, finite.
+  public var position: Point? {
+    var position: Point?
+    if let point {
+      position = Point(x: point.x, y: point.y)
+    } else if case .point(let point) = geometry {
+      position = point
+    }
+    guard let position, position.x.isFinite, position.y.isFinite else { return nil }
+    return position
+  }
 
   /// The box around its geometry; nil if that is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(index)?.envelope }

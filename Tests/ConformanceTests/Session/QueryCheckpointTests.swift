@@ -120,6 +120,47 @@ struct QueryCheckpointTests {
     }
   }
 
+  /// The answered ids, whether there are more, and the number of checkpoints.
+  private static func ids(
+    where clause: String?, isSelected: Bool?, offset: Int, limit: Int, in world: inout World
+  ) throws -> (ids: [Int], exceeded: Bool, checkpoints: Int) {
+    let plan = try FeatureService.queryIds(
+      .init(
+        overlay: "o", whereClause: clause.map { clause in .written { $0.value(clause) } }, isSelected: isSelected,
+        offset: offset, limit: limit), in: &world)
+    var finish: ((inout World) throws -> FeatureProtocol.QueryIds.Result)?
+    let reports = try progress { worker in
+      guard case .last(let made) = try plan.work(worker) else { return }
+      finish = made
+    }
+    let result = try #require(try finish?(&world))
+    return (result.ids, result.exceededLimit, reports.count)
+  }
+
+  @Test(
+    arguments: [
+      (nil, nil), ("n >= 0", nil), ("n % 3 = 1 AND n IS NOT NULL AND n + 1 > 0 AND n * 2 > 1 AND n - 1 < 80000", nil),
+      (nil, false),
+    ] as [(String?, Bool?)])
+  func `the search for a first page ends with it`(clause: String?, isSelected: Bool?) throws {
+    var world = try Self.world()
+    let all = try Self.ids(where: clause, isSelected: isSelected, offset: 0, limit: Self.count, in: &world)
+    #expect(!all.exceeded && all.ids.count > 20_000)
+    for offset in [0, 7, 3000] {
+      let page = try Self.ids(where: clause, isSelected: isSelected, offset: offset, limit: 10, in: &world)
+      #expect(page.ids == Array(all.ids[offset..<offset + 10]) && page.exceeded)
+      #expect(page.checkpoints * 2 <= all.checkpoints)
+    }
+    let last = try Self.ids(where: clause, isSelected: isSelected, offset: all.ids.count - 10, limit: 10, in: &world)
+    #expect(last.ids == all.ids.suffix(10) && !last.exceeded)
+    // The topmost feature moved to the bottom: all have to be found before the first is known.
+    var edit = FeatureEdit(id: Self.count - 1)
+    edit.zIndex = -1
+    _ = try world.updateGraphics([edit], of: OverlayID("o"))
+    let bottom = try Self.ids(where: nil, isSelected: isSelected, offset: 0, limit: 2, in: &world)
+    #expect(bottom.ids == [Self.count - 1, 0] && bottom.exceeded)
+  }
+
   @Test func `writing one geometry of very many positions ends when it is cancelled`() throws {
     let line = Positions(values: (0..<60_000).map(Double.init))
     for geometry: Geometry in [.lineString(line), .polygon([line]), .collection([.multiPoint(line)])] {

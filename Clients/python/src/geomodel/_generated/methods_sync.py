@@ -6929,6 +6929,10 @@ class ViewMethods(SyncCaller):
         are two lines as wide as their outline, at least 1. The box of a text is estimated, as fonts are the
         client's: half of the size a code point, the size a line. Labels are not found.
 
+        Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
+        `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
+        cluster. Clusters lie above the features of their layer or overlay; they have no popups.
+
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
         each copy is found. Latitudes where the poles of the map are at infinity are clamped to
@@ -6942,8 +6946,8 @@ class ViewMethods(SyncCaller):
                 finger. (device-independent pixel; in 0...100; default 0)
             layer: Only this layer or group of the view's map or scene; without `overlay`.
             overlay: Only this overlay of the view; without `layer`.
-            maximum_results: Most features of each layer and overlay: those drawn last. (in 1...10000;
-                default 1)
+            maximum_results: Most features and clusters of each layer and overlay: those drawn last. (in
+                1...10000; default 1)
             return_popups_only: Only popups, no features; layers and overlays whose popups are disabled
                 have no result. (default False)
             return_geometry: Whether to return geometries. (default True)
@@ -6996,10 +7000,11 @@ class ViewMethods(SyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSelectResult:
-        """Selects what `view/identify` finds. Every layer and overlay that is searched gets another
-        selection: one in which nothing is found is cleared with mode `new`, and unchanged otherwise. Those
-        that are hidden or out of their scale range are not searched. What has been removed before the task
-        ends is left out. Undo does not change selections.
+        """Selects the features that `view/identify` finds; those that are in a cluster are not selected.
+        Every layer and overlay that is searched gets another selection: one in which nothing is found is
+        cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of their scale range
+        are not searched. What has been removed before the task ends is left out. Undo does not change
+        selections.
 
         Args:
             view: The view.
@@ -7008,8 +7013,8 @@ class ViewMethods(SyncCaller):
                 finger. (device-independent pixel; in 0...100; default 0)
             layer: Only this layer or group of the view's map or scene; without `overlay`.
             overlay: Only this overlay of the view; without `layer`.
-            maximum_results: Most features of each layer and overlay: those drawn last. (in 1...10000;
-                default 1)
+            maximum_results: Most features and clusters of each layer and overlay: those drawn last. (in
+                1...10000; default 1)
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
