@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "f2df0b9b69c70967"
+PROTOCOL_HASH = "edc91f126bbf387e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3940,6 +3940,12 @@ class IdentifyResult(TypedDict):
     """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
     popups: list[Popup]
     """A popup for each feature, in the same order; none where popups are disabled."""
+    clusters: NotRequired[list[Cluster]]
+    """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
+    Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
+    """
+    clusterDistances: NotRequired[list[float]]
+    """Of each cluster: from the screen point to its symbol, 0 on it. (device-independent pixel)"""
     exceededLimit: bool
     """Whether there are more than `maximumResults`."""
     sublayerResults: list[IdentifyResult]
