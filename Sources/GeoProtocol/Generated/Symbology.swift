@@ -38,6 +38,13 @@ public enum SymbologyProtocol {
   /// text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways:
   /// `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
   ///
+  /// Functions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no AND
+  /// or OR; what would be longer is null.
+  ///
+  /// Fields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as
+  /// instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as
+  /// texts: `day > '2020'`.
+  ///
   /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
   /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
   /// format in English, metric, and UTC.

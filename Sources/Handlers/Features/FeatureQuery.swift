@@ -21,6 +21,8 @@ struct FeatureQuery: Sendable {
   private let lookedUp: [UInt32]?
   /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
   private let testCost: Int
+  /// The part of ``testCost`` that making texts has.
+  let textCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
@@ -65,7 +67,8 @@ struct FeatureQuery: Sendable {
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
     let definition = layer?.definitionExpression
     let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
-    testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost
+    textCost = (parsed?.textCost ?? 0) + (definition?.textCost ?? 0)
+    testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost + textCost
   }
 
   // MARK: Effort
@@ -220,7 +223,9 @@ struct FeatureQuery: Sendable {
 
   /// All conditions, where features have to be tested by columns alone.
   private var conditions: [CompiledExpression]? {
-    guard ids == nil, area == nil, spatial == nil, isSelected == nil, time == nil, testCost <= Self.maxScanCost else {
+    guard ids == nil, area == nil, spatial == nil, isSelected == nil, time == nil, textCost == 0,
+      testCost <= Self.maxScanCost
+    else {
       return nil
     }
     let own = condition.map { [$0] } ?? []
@@ -275,6 +280,7 @@ struct FeatureQuery: Sendable {
   /// The rows that pass the filters of the layer and of the query.
   private func matching(_ rows: [UInt32], first: Int, _ share: WorkShare) throws -> [UInt32] {
     if matchesAll { return rows }
+    if textCost > 0 { return try inBlocksByText(rows, first: first, share, matching) }
     return try inBlocks(of: max(64, (1 << 15) / testCost), first: first, rows, share, matching)
   }
 

@@ -20,6 +20,7 @@ extension CompiledExpression {
         tree.withEvaluator(values, by: conventions) { evaluator in
           mask.forEachMarked { row in
             evaluator.source.index = row
+            evaluator.textLeft.pointee = Expression.textLimit
             if evaluator.truth(node) != isWanted { mask[row] = 0 }
           }
         }

@@ -19,6 +19,8 @@ import TextFormatting
 public struct Expression: Hashable, Sendable {
   /// Maximum length of a text in bytes of UTF-8.
   public static let lengthLimit = 65_536
+  /// Maximum size in bytes of all texts that functions make for one feature; what would exceed it is null.
+  public static let textLimit = 1 << 20
   /// Maximum nesting of parentheses and calls.
   public static let depthLimit = 100
 
@@ -155,9 +157,16 @@ public struct Expression: Hashable, Sendable {
     }
     let columns = tree.parts.properties.map { schema.column(named: $0) ?? .max }
     var parts = tree.parts
+    parts.compareTimes { columns[$0] != .max && schema.isTime(columns[$0]) }
     for (index, node) in tree.nodes.enumerated() {
       switch node {
       case .shape(let number) where !schema.isGeometry(parts.properties[number]):
+        guard columns[number] == .max else {
+          throw ExpressionError(
+            .type, at: tree.parts.propertyOffsets[number], in: text.utf8, expected: ScalarTypes.geometry.words,
+            found: "the field `\(parts.properties[number])`"
+          ).about(source)
+        }
         throw error(parts.properties[number], number, expected: "the geometry", schema.geometryNames)
       case .property(let number) where columns[number] == .max:
         guard schema.isGeometry(parts.properties[number]) else {
@@ -170,7 +179,7 @@ public struct Expression: Hashable, Sendable {
     do throws(ExpressionError) { parts.spatialTests = try tree.spatialTests(in: text) } catch {
       throw error.about(source)
     }
-    let isSame = parts.spatialTests.isEmpty && !columns.contains(.max)
+    let isSame = parts.spatialTests.isEmpty && !columns.contains { $0 == .max || schema.isTime($0) }
     return (isSame ? tree : ExpressionTree(parts), columns)
   }
 

@@ -33,12 +33,16 @@ extension ExpressionTree {
   func withEvaluator<Source: PropertySource, Result>(
     _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
   ) -> Result {
-    parts.nodes.withUnsafeBufferPointer { nodes in
-      parts.children.withUnsafeBufferPointer { children in
-        parts.links.withUnsafeBufferPointer { links in
-          var evaluator = ExpressionEvaluator(
-            tree: self, nodes: nodes, children: children, links: links, conventions: conventions, source: source)
-          return body(&evaluator)
+    var textLeft = Expression.textLimit
+    return withUnsafeMutablePointer(to: &textLeft) { textLeft in
+      parts.nodes.withUnsafeBufferPointer { nodes in
+        parts.children.withUnsafeBufferPointer { children in
+          parts.links.withUnsafeBufferPointer { links in
+            var evaluator = ExpressionEvaluator(
+              tree: self, nodes: nodes, children: children, links: links, textLeft: textLeft, conventions: conventions,
+              source: source)
+            return body(&evaluator)
+          }
         }
       }
     }
@@ -50,6 +54,8 @@ struct ExpressionEvaluator<Source: PropertySource> {
   let nodes: UnsafeBufferPointer<ExpressionNode>
   let children: UnsafeBufferPointer<Int>
   let links: UnsafeBufferPointer<ExpressionTree.Link>
+  /// The bytes of text that functions may still make for the feature.
+  let textLeft: UnsafeMutablePointer<Int>
   let conventions: TextConventions
   var source: Source
 
@@ -59,6 +65,9 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .literal(let number): return Scalar(tree.parts.literals[number])
     case .instant(let number): return .instant(tree.parts.instants[number])
     case .property(let number): return source.value(number)
+    case .time(let number):
+      let value = source.value(number)
+      return value.civilTime.map { .instant(InstantLiteral(time: $0, text: value.string ?? "")) } ?? value
     case .not(let operand): return Scalar(truth(operand).map { !$0 })
     case .and(let range): return Scalar(combined(range, deciding: false))
     case .or(let range): return Scalar(combined(range, deciding: true))
@@ -83,11 +92,23 @@ struct ExpressionEvaluator<Source: PropertySource> {
     case .call(let function, let range): return call(function, range)
     case .choice(let range): return choice(range)
     case .format(let number, let range):
-      return Scalar(tree.parts.formats[number].text(of: children[range].map { value($0) }, by: conventions))
+      let (format, values) = (tree.parts.formats[number], children[range].map { value($0) })
+      guard takesText(format.maxSize(of: values)) else { return .null }
+      return Scalar(format.text(of: values, by: conventions))
     case .formatDate(let number, let operand):
-      return Scalar(value(operand).civilTime.map { tree.parts.dateFormats[number].text(of: $0, by: conventions) })
+      guard let time = value(operand).civilTime, takesText(tree.parts.dateFormatPatterns[number].utf8.count) else {
+        return .null
+      }
+      return .text(tree.parts.dateFormats[number].text(of: time, by: conventions))
     case .interval, .array, .geometry, .shape: return isPresent(node) ? .bool(true) : .null
     }
+  }
+
+  /// Takes the size of a text from what is left; false if it is too long.
+  private func takesText(_ size: Int) -> Bool {
+    guard size <= textLeft.pointee else { return false }
+    textLeft.pointee -= size
+    return true
   }
 
   /// Nil is unknown.
@@ -157,7 +178,9 @@ struct ExpressionEvaluator<Source: PropertySource> {
       return best
     default:
       if let relation = function.relation { return Scalar(holds(relation, arguments)) }
-      return function.value(of: arguments.map { value($0) }, by: conventions)
+      let values = arguments.map { value($0) }
+      guard takesText(function.textSize(of: values)) else { return .null }
+      return function.value(of: values, by: conventions)
     }
   }
 }

@@ -5,7 +5,7 @@ extension ExpressionFunction {
   var doc: String {
     switch self {
     case .casei:
-      "The text without difference of case, on both sides of a comparison, or around the pattern of LIKE too."
+      "The text without difference of case, on both sides of a comparison, or around the pattern of LIKE too: full case folding of Unicode, by which `ß` and `SS` match."
     case .accenti:
       "The text without accents that Unicode's canonical decomposition separates from a letter; to be used as CASEI."
     case .upper: "The text in upper case."

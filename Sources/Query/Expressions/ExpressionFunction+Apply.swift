@@ -21,13 +21,9 @@ extension ExpressionFunction {
     case .lower: return map(arguments[0]) { $0.lowercased() }
     case .casei, .accenti: return fold.map { map(arguments[0], $0) } ?? .null
     case .trim: return map(arguments[0], Self.trimmed)
-    case .length: return arguments[0].string.map { .integer(Int64($0.unicodeScalars.count)) } ?? .null
+    case .length: return arguments[0].withText { text in .integer(Int64(text.count { $0 & 0xC0 != 0x80 })) } ?? .null
     case .substring: return Self.substring(arguments)
-    case .replace:
-      guard let text = arguments[0].string, let old = arguments[1].string, let new = arguments[2].string else {
-        return .null
-      }
-      return .text(Self.replacing(text, old, new))
+    case .replace: return Self.replaced(arguments)
     case .round: return Self.rounded(arguments)
     case .floor: return whole(arguments[0]) { $0.rounded(.down) }
     case .ceil: return whole(arguments[0]) { $0.rounded(.up) }
@@ -53,7 +49,7 @@ extension ExpressionFunction {
   /// pattern contains.
   var fold: ((String) -> String)? {
     switch self {
-    case .casei: { $0.lowercased() }
+    case .casei: CaseFolding.folded
     case .accenti: AccentFolding.folded
     default: nil
     }
@@ -104,22 +100,15 @@ extension ExpressionFunction {
   }
 
   /// Replaces each `old` from the left; an empty one matches nowhere.
-  private static func replacing(_ text: String, _ old: String, _ new: String) -> String {
-    let bytes = Array(text.utf8)
-    let old = Array(old.utf8)
-    guard !old.isEmpty, bytes.count >= old.count else { return text }
-    var result: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == old[0], bytes[index...].starts(with: old) {
-        result += new.utf8
-        index += old.count
-      } else {
-        result.append(bytes[index])
-        index += 1
+  private static func replaced(_ arguments: [Scalar]) -> Scalar {
+    let result = arguments[0].withText { text in
+      arguments[1].withText { old in
+        arguments[2].withText { new in
+          old.isEmpty ? String(decoding: text, as: UTF8.self) : TextSearch(old).replaced(in: text, by: new)
+        }
       }
     }
-    return String(decoding: result, as: UTF8.self)
+    return Scalar((result ?? nil) ?? nil)
   }
 
   /// Parses a decimal number; hexadecimal, "nan" and "inf" are not numbers.

@@ -62,6 +62,8 @@ enum ExpressionNode: Sendable {
   case instant(Int)
   /// Index in ``ExpressionTree/Parts/properties``.
   case property(Int)
+  /// The property as an instant where its text denotes one. Only in an expression that is compiled.
+  case time(Int)
   case not(Int)
   /// Range of ``ExpressionTree/Parts/children``.
   case and(Range<Int>)

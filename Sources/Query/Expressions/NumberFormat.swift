@@ -69,6 +69,20 @@ struct NumberFormat: Sendable {
     return field
   }
 
+  /// An upper bound of the size of the text, in bytes; without values, of what the pattern adds to them.
+  func maxSize(of values: [Scalar]) -> Int {
+    // A number has up to 309 digits before the point and 100 after, with separators of up to three bytes.
+    var size = values.reduce(0) { $0 + $1.textSize }
+    for piece in pieces {
+      switch piece {
+      case .text(let text): size += text.utf8.count
+      case .field(let field):
+        size += field.width + (field.conversion == UInt8(ascii: "f") ? 64 + (field.precision ?? 6) : 64)
+      }
+    }
+    return size
+  }
+
   /// The text for values that match ``types``; nil if one is null or has another type.
   func text(of values: [Scalar], by conventions: TextConventions) -> String? {
     var result = ""

@@ -118,7 +118,7 @@ extension ExpressionTree {
       switch node {
       case .literal(let number): types.append(ScalarTypes(parts.literals[number]))
       case .instant: types.append(.instant)
-      case .property(let number): types.append(property(number))
+      case .property(let number), .time(let number): types.append(property(number))
       case .not, .and, .or, .compare, .isNull, .isIn, .between, .like: types.append(.boolean)
       case .chain, .power, .negate: types.append(.number)
       case .format, .formatDate: types.append(.text)
@@ -153,7 +153,7 @@ extension ExpressionTree {
     }
     for node in nodes {
       switch node {
-      case .literal, .instant, .property, .isNull, .array, .geometry, .shape: break
+      case .literal, .instant, .property, .time, .isNull, .array, .geometry, .shape: break
       case .not(let operand): try demand(.boolean, operand)
       case .and(let range), .or(let range): for operand in parts.children[range] { try demand(.boolean, operand) }
       case .compare(_, let left, let right): try demandComparable(left, right)

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "5b54cf946a49e85e"
+PROTOCOL_HASH = "edc91f126bbf387e"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3112,6 +3112,13 @@ layer, type errors are refused: a condition that is not a boolean, a text compar
 of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays
 are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be
 written in many ways: `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
+
+Functions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no
+AND or OR; what would be longer is null.
+
+Fields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as
+instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as
+texts: `day > '2020'`.
 
 Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
 it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they

@@ -1,0 +1,50 @@
+// Comparison of fields of dates: as instants, as they are ordered and grouped, and not as texts.
+
+import Calendar
+import Geometry
+
+extension ExpressionTree.Parts {
+  /// Changes comparisons with properties of dates so that they compare instants: literals that denote an instant become
+  /// one, and properties their value. Comparisons with
+  /// other literal texts, such as the year in `day >= '2020'`, compare texts.
+  mutating func compareTimes(_ isTime: (Int) -> Bool) {
+    for index in nodes.indices {
+      switch nodes[index] {
+      case .compare(_, let left, let right): makeTimes([left, right], isTime)
+      case .between(let value, let low, let high, _): makeTimes([value, low, high], isTime)
+      case .isIn(let value, let list, _, let isNegated):
+        if makeTimes([value] + children[list], isTime) {
+          nodes[index] = .isIn(value, list: list, set: nil, isNegated: isNegated)
+        }
+      case .call(.min, let range), .call(.max, let range): makeTimes(Array(children[range]), isTime)
+      default: break
+      }
+    }
+  }
+
+  /// - Returns: whether the operands are compared as instants: one is a property of dates, and each literal text denotes
+  ///   an instant.
+  @discardableResult
+  private mutating func makeTimes(_ operands: [Int], _ isTime: (Int) -> Bool) -> Bool {
+    var properties: [(node: Int, number: Int)] = []
+    var times: [(node: Int, literal: InstantLiteral)] = []
+    for node in operands {
+      switch nodes[node] {
+      case .property(let number) where isTime(number): properties.append((node, number))
+      case .literal(let number):
+        guard case .string(let text) = literals[number] else { continue }
+        guard let time = CivilTime(text) else { return false }
+        times.append((node, InstantLiteral(time: time, text: text)))
+      default: break
+      }
+    }
+    guard !properties.isEmpty, operands.count > 2 || properties.count + times.count > 1 else { return false }
+    // Of two operands one instant is enough: the other's text is parsed where they are compared.
+    if operands.count > 2 || times.isEmpty { for (node, number) in properties { nodes[node] = .time(number) } }
+    for (node, literal) in times {
+      nodes[node] = .instant(instants.count)
+      instants.append(literal)
+    }
+    return true
+  }
+}
