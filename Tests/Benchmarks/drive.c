@@ -386,7 +386,7 @@ static void filters(char **command) {
   ask_statistics(&s, &points);
   ask(&s, "ids", 0, boxes, &l, &points);
   ask_names(&s, &points, id_of_row, &l);
-  cancel_work(&s);
+  cancel_work(&s, point_count);
   end_session(&s);
 }
 

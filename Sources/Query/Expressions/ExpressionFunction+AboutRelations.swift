@@ -1,4 +1,4 @@
-// What the reference and clients are told of relations.
+// What the reference and `session/describe` say of relations.
 
 extension ExpressionFunction {
   var docOfRelation: String {

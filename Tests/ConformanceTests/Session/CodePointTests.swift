@@ -154,6 +154,8 @@ struct CodePointTests {
     .init("LabelDefinition.whereClause", "layer/update") {
       ["layer": "l", "labels": [["expression": "name", "whereClause": .string("name = '\($0)'")]]]
     },
+    .init("AggregateField.name", "layer/update") { aggregated("sum \($0)", by: "size") },
+    .init("AggregateField.onStatisticField", "layer/update") { aggregated("sum", by: "day \($0)") },
     .init("PopupDefinition.title", "layer/update") { ["layer": "l", "popup": ["title": .string("{name} \($0)")]] },
     .init("PopupElement.field", "layer/update") { ["layer": "l", "popup": ["elements": [["field": .string($0)]]]] },
     .init("PopupElement.label", "layer/update") {
@@ -193,6 +195,11 @@ struct CodePointTests {
       ["key": "words", "node": "l", "value": [.string($0)]]
     },
   ]
+
+  private static func aggregated(_ name: String, by field: String) -> Value {
+    let aggregate: Value = ["name": .string(name), "statisticType": "max", "onStatisticField": .string(field)]
+    return ["layer": "l", "featureReduction": ["aggregateFields": [aggregate]]]
+  }
 
   private static func values(_ name: String, _ value: @escaping @Sendable (String) -> Value) -> TextSetting {
     .init("viewModel/set.values", "viewModel/set", "\(name): \(value("e"))") {

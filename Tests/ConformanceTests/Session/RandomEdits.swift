@@ -204,7 +204,7 @@ struct RandomEdits {
         overlays[id]?.removeAll { gone.contains($0) }
       }
     case 24:
-      guard let id = overlay(), let ids = overlays[id], let mode = pick(["replace", "add", "remove"]) else { return }
+      guard let id = overlay(), let ids = overlays[id], let mode = pick(["new", "add", "subtract"]) else { return }
       _ = try call(
         "overlay/select",
         ["overlay": .string(id), "ids": .array(some(of: ids).map { .integer($0) }), "mode": .string(mode)])
