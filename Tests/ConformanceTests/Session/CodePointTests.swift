@@ -155,7 +155,7 @@ struct CodePointTests {
       ["layer": "l", "labels": [["expression": "name", "whereClause": .string("name = '\($0)'")]]]
     },
     .init("AggregateField.name", "layer/update") { aggregated("sum \($0)", by: "size") },
-    .init("AggregateField.onStatisticField", "layer/update") { aggregated("sum", by: "day \($0)") },
+    .init("AggregateField.onStatisticField", "layer/update") { aggregated("sum", by: $0) },
     .init("PopupDefinition.title", "layer/update") { ["layer": "l", "popup": ["title": .string("{name} \($0)")]] },
     .init("PopupElement.field", "layer/update") { ["layer": "l", "popup": ["elements": [["field": .string($0)]]]] },
     .init("PopupElement.label", "layer/update") {
