@@ -14,6 +14,7 @@ import geomodel
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures" / "naturalearth_110m.gpkg"
 NAMED: Any = {"name": "named", "statisticType": "count", "onStatisticField": "name"}
 REDUCTION: Any = {"radius": 60, "aggregateFields": [NAMED]}
+OFF: Any = {**REDUCTION, "isEnabled": False}
 
 
 def check(holds: bool, claim: str) -> None:
@@ -58,7 +59,7 @@ async def main() -> None:
             },
         )
         check(largest["cluster"] not in [each.get("cluster") for each in await shown()], "closer it falls apart")
-        await server.layer.update(layer="cities", feature_reduction={**REDUCTION, "isEnabled": False})
+        await server.layer.update(layer="cities", feature_reduction=OFF)
         check(all(each["count"] == 1 for each in await shown()), "switched off, every city is drawn by itself again")
 
 

@@ -24,7 +24,7 @@ def check(holds: bool, claim: str) -> None:
     print(f"  {claim}")
 
 
-async def query_city(server: geomodel.Server, text: str, **task: str) -> str:
+async def query_city(server: geomodel.Server, text: str, **task: Any) -> str:
     """What the button does: looks for cities, the largest first; answers their names, or that it was cancelled."""
     try:
         found = await server.options(**task).locator.geocode(

@@ -21,7 +21,7 @@ class Parts:
     def __init__(self, client: Client, method: str, params: Mapping[str, Any] | None) -> None:
         self.result: dict[str, Any] | None = None
         """The reply, once all parts have been read."""
-        self._start = lambda: self._begun(client, method, params)
+        self._call = (client, method, params)
         self._arrived: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._request: asyncio.Future[Any] | None = None
 
@@ -42,7 +42,7 @@ class Parts:
 
     async def __anext__(self) -> dict[str, Any]:
         if self._request is None:
-            self._request = self._start()
+            self._request = self._begun(*self._call)
         if self.result is None:
             try:
                 part = await self._arrived.get()
