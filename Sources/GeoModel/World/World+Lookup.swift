@@ -18,6 +18,11 @@ extension World {
   /// The ids of all objects of a kind, in the order of creation.
   public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
 
+  /// The number of objects of a collection.
+  public func count(of collection: Collection) -> Int { count(of: collection.kind) }
+
+  private func count<E: Entity>(of kind: E.Type) -> Int { self[keyPath: kind.registry].count }
+
   private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
 
   /// Finds an object of any kind by its id.
