@@ -11,22 +11,35 @@ package struct StateMatches: Sequence, IteratorProtocol {
     let path: ModelPath
     let node: StateNode
     var names: ArraySlice<String>
+    /// Lists further names where the node is a collection.
+    var more: World.IDCursor?
   }
 
+  private let world: World
   private let segments: [StatePattern.Segment]
   private var levels: [Level] = []
   /// The root, if the pattern has no segments.
   private var root: Element?
+  /// Ids of a collection that are listed at a time.
+  private static let idsAtOnce = 256
 
   package init(of pattern: StatePattern, in world: World) {
+    self.world = world
     segments = pattern.segments
     let root = (path: ModelPath([]), node: StateTree.root(world))
     if segments.isEmpty { self.root = root } else { descend(to: root) }
   }
 
   private mutating func descend(to node: Element) {
-    let names = if case .name(let name) = segments[levels.count] { [name.string] } else { node.node.names }
-    levels.append(Level(path: node.path, node: node.node, names: names[...]))
+    var level = Level(path: node.path, node: node.node, names: [])
+    if case .name(let name) = segments[levels.count] {
+      level.names = [name.string]
+    } else if levels.count == 1, let name = node.path.names.first, let collection = Collection(rawValue: name.string) {
+      level.more = World.IDCursor(collection)
+    } else {
+      level.names = node.node.names[...]
+    }
+    levels.append(level)
   }
 
   package mutating func next() -> Element? {
@@ -34,12 +47,10 @@ package struct StateMatches: Sequence, IteratorProtocol {
       self.root = nil
       return root
     }
-    while let level = levels.last {
-      guard let name = level.names.first else {
-        levels.removeLast()
-        continue
-      }
-      levels[levels.count - 1].names.removeFirst()
+    while var level = levels.popLast() {
+      if level.names.isEmpty { level.names = level.more?.next(Self.idsAtOnce, in: world)[...] ?? [] }
+      guard let name = level.names.popFirst() else { continue }
+      levels.append(level)
       guard let node = level.node.child(name) else { continue }
       let found = (path: level.path.appending(name), node: node)
       if levels.count == segments.count { return found }

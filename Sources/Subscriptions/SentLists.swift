@@ -9,7 +9,7 @@ struct SentLists {
   private var lists: [ObjectReference: [Text: SentList]] = [:]
   private var kept: Set<Collection> = []
   /// Objects whose lists are still to be kept. Until then, a list that changes is sent whole.
-  private var waiting: [(collection: Collection, ids: ArraySlice<String>)] = []
+  private var waiting: [World.IDCursor] = []
   /// Objects whose lists are kept at a time: about a millisecond.
   private static let objectsAtOnce = 1_000
 
@@ -22,7 +22,7 @@ struct SentLists {
         continue
       }
       kept.insert(collection)
-      waiting.append((collection, world.ids(of: collection)[...]))
+      waiting.append(World.IDCursor(collection))
     }
     keepMore(world)
   }
@@ -32,19 +32,18 @@ struct SentLists {
   /// - Parameter world: all its changes are recorded.
   mutating func keepMore(_ world: World) {
     var left = Self.objectsAtOnce
-    while left > 0, let (collection, ids) = waiting.last {
-      let next = ids.prefix(left)
-      for id in next { keep(ObjectReference(collection, id), world) }
-      left -= next.count
-      waiting.removeLast()
-      if next.count < ids.count { waiting.append((collection, ids.dropFirst(next.count))) }
+    while left > 0, var cursor = waiting.popLast() {
+      let ids = cursor.next(left, in: world)
+      for id in ids { keep(ObjectReference(cursor.collection, id), world) }
+      if ids.count == left { waiting.append(cursor) }
+      left -= ids.count
     }
   }
 
   /// Keeps the lists of another document's objects in place of those before.
   private mutating func restart(_ world: World) {
     lists = [:]
-    waiting = Collection.allCases.filter(kept.contains).map { ($0, world.ids(of: $0)[...]) }
+    waiting = Collection.allCases.filter(kept.contains).map(World.IDCursor.init)
     keepMore(world)
   }
 

@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import JSONRPC
 import StateTree
@@ -42,14 +43,28 @@ package struct Snapshot: Sequence {
     }
   }
 
+  /// More values are not sent in one message.
+  private static let maxValues = graphicsInOnePiece * 4
+
+  /// Whether a pattern leads to more objects than one message has values.
+  private var hasManyObjects: Bool {
+    patterns.contains { pattern in
+      guard pattern.segments.count > 1, pattern.segments[1] == .any else { return false }
+      return Collection.allCases.contains {
+        pattern.segments[0].matches(Text($0.rawValue)) && world.count(of: $0) > Self.maxValues
+      }
+    }
+  }
+
   /// All values, or nil when they are too long for one message.
   package func encoded() -> [StateProtocol.StateValue]? {
+    guard !hasManyObjects else { return nil }
     var values: [Match] = []
     var graphics = 0
     for match in self where !match.isRepeated {
       values.append(match)
       graphics += match.node.graphicCount
-      guard values.count <= graphicsInOnePiece * 4, graphics <= graphicsInOnePiece * 4 else { return nil }
+      guard values.count <= Self.maxValues, graphics <= graphicsInOnePiece * 4 else { return nil }
     }
     var encoded: [StateProtocol.StateValue] = []
     var bytes = 0

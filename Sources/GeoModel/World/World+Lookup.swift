@@ -25,6 +25,28 @@ extension World {
 
   private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
 
+  /// Lists the ids of a collection a few at a time, where listing all of them would hold the loop.
+  ///
+  /// - Complexity: O(log n + k) for each k ids.
+  public struct IDCursor: Sendable {
+    public let collection: Collection
+    private var last = Int.min
+
+    public init(_ collection: Collection) { self.collection = collection }
+
+    /// The next ids in the order of creation; none at the end.
+    public mutating func next(_ limit: Int, in world: World) -> [String] {
+      let (ids, last) = world.ids(of: collection.kind, after: last, limit)
+      self.last = last
+      return ids
+    }
+  }
+
+  private func ids<E: Entity>(of kind: E.Type, after number: Int, _ limit: Int) -> (ids: [String], last: Int) {
+    let (ids, last) = self[keyPath: kind.registry].ids(after: number, limit: limit)
+    return (ids.map(\.rawValue), last)
+  }
+
   /// Finds an object of any kind by its id.
   public func find(_ id: String) -> ObjectReference? {
     Collection.allCases.lazy.filter(\.hasUniqueIDs).map { ObjectReference($0, id) }.first { revision(of: $0) != nil }
