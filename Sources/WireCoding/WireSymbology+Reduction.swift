@@ -12,9 +12,7 @@ extension Wire {
     reduction.maxScale = wire.maxScale
     reduction.minSymbolSize = wire.minSymbolSize
     reduction.maxSymbolSize = wire.maxSymbolSize
-    reduction.aggregateFields = wire.aggregateFields.map {
-      .init(name: $0.name, statistic: word($0.statisticType, .count), field: $0.onStatisticField)
-    }
+    reduction.aggregateFields = wire.aggregateFields.map(statistic)
     return reduction
   }
 
@@ -22,8 +20,16 @@ extension Wire {
     .init(
       isEnabled: reduction.isEnabled, radius: reduction.radius, maxScale: reduction.maxScale,
       minSymbolSize: reduction.minSymbolSize, maxSymbolSize: reduction.maxSymbolSize,
-      aggregateFields: reduction.aggregateFields.map {
-        .init(name: $0.name.string, statisticType: word($0.statistic, .count), onStatisticField: $0.field.string)
-      })
+      aggregateFields: reduction.aggregateFields.map(statistic))
+  }
+
+  /// A statistic, under its own name or that of its type and field.
+  package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
+    let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")
+    return NamedStatistic(name: name, word(wire.type, .count), of: wire.field)
+  }
+
+  static func statistic(_ statistic: NamedStatistic) -> FeatureProtocol.Statistic {
+    .init(type: word(statistic.kind, .count), field: statistic.field?.string, name: statistic.name.string)
   }
 }

@@ -6,17 +6,6 @@ import Query
 
 /// Clustering of points where they are dense on the screen.
 public struct FeatureReduction: Hashable, Sendable {
-  /// An attribute of clusters: a statistic of an attribute of their features.
-  public struct AggregateField: Hashable, Sendable {
-    public var name: Text
-    public var statistic: AggregateStatistic
-    public var field: Text
-
-    public init(name: String, statistic: AggregateStatistic, field: String) {
-      (self.name, self.statistic, self.field) = (Text(name), statistic, Text(field))
-    }
-  }
-
   public var isEnabled = true
   /// Device-independent pixels.
   public var radius = 60.0
@@ -24,9 +13,13 @@ public struct FeatureReduction: Hashable, Sendable {
   public var maxScale = 0.0
   public var minSymbolSize = 12.0
   public var maxSymbolSize = 70.0
-  public var aggregateFields: [AggregateField] = []
+  /// Attributes of clusters, beside ``countName``.
+  public var aggregateFields: [NamedStatistic] = []
 
   public init() {}
+
+  /// The attribute that is the number of a cluster's points.
+  public static let countName: Text = "cluster_count"
 
   /// The last zoom with clusters: 1:70 on a screen of 96 dpi.
   public static let maxZoom = 22
@@ -51,7 +44,7 @@ public struct FeatureReduction: Hashable, Sendable {
       throw SymbologyError(
         .form, at: ["maxSymbolSize"], expected: "a number not below minSymbolSize", found: "\(maxSymbolSize)")
     }
-    var names: Set<Text> = [Text("cluster_count")]
+    var names: Set<Text> = [Self.countName]
     for (index, each) in aggregateFields.enumerated() {
       let path = ["aggregateFields", String(index)]
       guard names.insert(each.name).inserted else {
@@ -59,11 +52,7 @@ public struct FeatureReduction: Hashable, Sendable {
           .form, at: path + ["name"], expected: "a name that no other attribute of clusters has",
           found: each.name.string)
       }
-      guard let schema else { continue }
-      do {
-        let use: Expression.Use = each.statistic == .count ? .value : .number
-        try AttributeSource.field(each.field).check(for: schema, as: use, at: "onStatisticField")
-      } catch { throw error.under(path) }
+      do { try each.check(for: schema) } catch { throw error.under(path) }
     }
   }
 }

@@ -11,13 +11,14 @@ import WireCoding
 struct ClusterPage {
   private let features: ClusteredFeatures
   private let reduction: FeatureReduction?
-  private let columns: [Int?]
+  /// Of the aggregate fields; nil for one of an attribute that no feature has.
+  private let statistics: [Statistic?]
   private let selected: [ClusterNode: Int]
 
   init(_ features: ClusteredFeatures, _ reduction: FeatureReduction?, _ zoom: Int, _ share: WorkShare) throws {
     self.features = features
     self.reduction = reduction
-    columns = reduction?.aggregateFields.map { features.store.schema.column(named: $0.field.string) } ?? []
+    statistics = reduction?.aggregateFields.map { $0.bound(to: features.store.schema) } ?? []
     var selected: [ClusterNode: Int] = [:]
     for (index, row) in features.store.selectedRows.enumerated() {
       if index & 0x3fff == 0 { try share.worker?.checkCancelled() }
@@ -44,35 +45,38 @@ struct ClusterPage {
     cluster.expansionZoom = tree.expansionZoom(of: node)
     cluster.expansionScale = cluster.expansionZoom.map(ClusterZoom.scale)
     cluster.symbolSize = reduction?.symbolSize(of: count, among: tree.count)
-    cluster.attributes = attributes(count, try statistics(of: node, share))
+    cluster.attributes = attributes(count, try figures(of: node, share))
     return cluster
   }
 
   /// The values of the aggregate fields, from the features of a cluster.
-  private func statistics(of node: ClusterNode, _ share: WorkShare) throws -> [Double?] {
+  private func figures(of node: ClusterNode, _ share: WorkShare) throws -> [AttributeValue] {
     guard let fields = reduction?.aggregateFields, !fields.isEmpty else { return [] }
-    var aggregators = [Aggregator](repeating: Aggregator(), count: fields.count)
+    var totals = StatisticTotals(statistics.compactMap { $0 }, in: features.store.schema)
+    totals.reserve(1)
     var visited = 0
     try features.tree.forEachRow(of: node) { row in
       visited += 1
-      if visited & 0xfff == 0 { try share.worker?.checkCancelled() }
-      guard let feature = features.store[row] else { return true }
-      for (index, column) in columns.enumerated() {
-        if let column { feature.withAttribute(column) { aggregators[index].add($0) } }
-      }
+      if visited & 0x3ff == 0 { try share.worker?.checkCancelled() }
+      if let feature = features.store[row] { totals.add(feature, to: 0) }
       return true
     }
-    return zip(fields, aggregators).map { $1.value($0.statistic) }
+    var next = 0
+    return zip(fields, statistics).map { field, statistic in
+      guard statistic != nil else { return field.kind.ofNothing }
+      next += 1
+      return totals.figure(next - 1, of: 0)
+    }
   }
 
-  private func attributes(_ count: Int, _ values: [Double?]) -> JSONOpaque {
+  private func attributes(_ count: Int, _ values: [AttributeValue]) -> JSONOpaque {
     .made { writer in
       writer.beginObject()
-      writer.key("cluster_count")
+      writer.key(FeatureReduction.countName.string)
       writer.value(count)
       for (field, value) in zip(reduction?.aggregateFields ?? [], values) {
         writer.key(field.name.string)
-        if let value { writer.value(value) } else { writer.null() }
+        Wire.opaque(value).encode(to: &writer)
       }
       writer.endObject()
     }

@@ -4,7 +4,7 @@ import Geometry
 
 /// One figure about the features of a group.
 public struct Statistic: Hashable, Sendable {
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The number of values that are not null; without a column that of features.
     case count
     /// Of numbers; values of other types do not count. Null without any, and where the result is not finite.
@@ -14,6 +14,17 @@ public struct Statistic: Hashable, Sendable {
     case variance, standardDeviation
     /// The first or last in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
     case min, max
+
+    /// What the values of the column are for.
+    public var use: Expression.Use {
+      switch self {
+      case .count, .min, .max: .value
+      case .sum, .mean, .variance, .standardDeviation: .number
+      }
+    }
+
+    /// The figure about an attribute that no feature has.
+    public var ofNothing: AttributeValue { self == .count ? .integer(0) : .null }
   }
 
   public let kind: Kind
