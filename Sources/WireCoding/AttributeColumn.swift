@@ -97,7 +97,7 @@ package struct AttributeColumn {
     text.append(contentsOf: scratch.bytes)
   }
 
-  var column: JSONOpaque {
+  package var column: JSONOpaque {
     switch layout {
     case .integers: return PackedColumn.column("int64", words)
     case .doubles: return PackedColumn.column("float64", words)

@@ -5,7 +5,9 @@ import GeoProtocol
 import Query
 
 extension Wire {
-  static func featureReduction(_ wire: SymbologyProtocol.FeatureReduction) -> FeatureReduction {
+  static func featureReduction(
+    _ wire: SymbologyProtocol.FeatureReduction
+  ) throws(SymbologyError) -> FeatureReduction {
     var reduction = FeatureReduction()
     reduction.isEnabled = wire.isEnabled
     reduction.radius = wire.radius
@@ -13,6 +15,15 @@ extension Wire {
     reduction.minSymbolSize = wire.minSymbolSize
     reduction.maxSymbolSize = wire.maxSymbolSize
     reduction.aggregateFields = wire.aggregateFields.map(statistic)
+    if let given = wire.renderer {
+      reduction.renderer = try within("renderer") { () throws(SymbologyError) in try renderer(given) }
+    }
+    reduction.labels = try within("labels") { () throws(SymbologyError) in try labels(wire.labels) }
+    reduction.labelsEnabled = wire.labelsEnabled
+    if let given = wire.popup {
+      reduction.popup = try within("popup") { () throws(SymbologyError) in try popup(given) }
+    }
+    reduction.isPopupEnabled = wire.isPopupEnabled
     return reduction
   }
 
@@ -20,7 +31,9 @@ extension Wire {
     .init(
       isEnabled: reduction.isEnabled, radius: reduction.radius, maxScale: reduction.maxScale,
       minSymbolSize: reduction.minSymbolSize, maxSymbolSize: reduction.maxSymbolSize,
-      aggregateFields: reduction.aggregateFields.map(statistic))
+      aggregateFields: reduction.aggregateFields.map(statistic), renderer: reduction.renderer.map(renderer),
+      labels: reduction.labels.map(label), labelsEnabled: reduction.labelsEnabled,
+      popup: reduction.popup.map(popup), isPopupEnabled: reduction.isPopupEnabled)
   }
 
   /// A statistic, under its own name or that of its type and field.

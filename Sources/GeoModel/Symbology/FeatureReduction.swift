@@ -1,10 +1,12 @@
-// How the points of a layer or overlay are clustered.
+// How the points of a layer or overlay are clustered, and how clusters are drawn, labelled and described.
 
 import Geometry
 import Platform
 import Query
 
 /// Clustering of points where they are dense on the screen.
+///
+/// Clusters have rules of their own, as features have: renderer, labels and popup are over ``ClusterAttributes``.
 public struct FeatureReduction: Hashable, Sendable {
   public var isEnabled = true
   /// Device-independent pixels.
@@ -13,13 +15,17 @@ public struct FeatureReduction: Hashable, Sendable {
   public var maxScale = 0.0
   public var minSymbolSize = 12.0
   public var maxSymbolSize = 70.0
-  /// Attributes of clusters, beside ``countName``.
+  /// Attributes of clusters, beside the number of their points.
   public var aggregateFields: [NamedStatistic] = []
+  /// Nil for discs without an outline.
+  public var renderer: Renderer?
+  public var labels: [LabelDefinition] = []
+  public var labelsEnabled = false
+  /// Nil for none.
+  public var popup: PopupDefinition?
+  public var isPopupEnabled = true
 
   public init() {}
-
-  /// The attribute that is the number of a cluster's points.
-  public static let countName: Text = "cluster_count"
 
   /// The last zoom with clusters: 1:70 on a screen of 96 dpi.
   public static let maxZoom = 22
@@ -36,7 +42,8 @@ public struct FeatureReduction: Hashable, Sendable {
     return minSymbolSize + (maxSymbolSize - minSymbolSize) * min(max(part, 0), 1)
   }
 
-  /// Throws where sizes are reversed, names repeat, or a layer does not have a field.
+  /// Throws where sizes are reversed, names repeat, a layer does not have a field, or a rule is not valid for the attributes of
+  /// clusters.
   ///
   /// - Parameter schema: nil where attributes are not declared.
   public func check(for schema: FeatureSchema?) throws(SymbologyError) {
@@ -44,7 +51,15 @@ public struct FeatureReduction: Hashable, Sendable {
       throw SymbologyError(
         .form, at: ["maxSymbolSize"], expected: "a number not below minSymbolSize", found: "\(maxSymbolSize)")
     }
-    var names: Set<Text> = [Self.countName]
+    try checkFields(for: schema)
+    let clusters = ClusterAttributes(aggregateFields, of: schema).schema
+    do { try renderer?.check(for: clusters) } catch { throw error.under("renderer") }
+    do { try labels.check(for: clusters) } catch { throw error.under("labels") }
+    do { try popup?.check(for: clusters) } catch { throw error.under("popup") }
+  }
+
+  private func checkFields(for schema: FeatureSchema?) throws(SymbologyError) {
+    var names: Set<Text> = [ClusterAttributes.countName]
     for (index, each) in aggregateFields.enumerated() {
       let path = ["aggregateFields", String(index)]
       guard names.insert(each.name).inserted else {

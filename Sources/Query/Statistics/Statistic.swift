@@ -33,14 +33,21 @@ public struct Statistic: Hashable, Sendable {
   public init(_ kind: Kind, of column: Int?) { (self.kind, self.column) = (kind, column) }
 }
 
+extension Statistic.Kind {
+  /// The type of results; nil if only the values determine it.
+  public var resultType: FieldType? {
+    switch self {
+    case .count: .integer
+    case .sum, .mean, .variance, .standardDeviation: .double
+    case .min, .max: nil
+    }
+  }
+}
+
 extension FeatureSchema {
   /// The type of a statistic's results; nil if only the values of its column determine it.
   public func resultType(of statistic: Statistic) -> FieldType? {
-    switch statistic.kind {
-    case .count: .integer
-    case .sum, .mean, .variance, .standardDeviation: .double
-    case .min, .max: statistic.column.flatMap(declaredType)
-    }
+    statistic.kind.resultType ?? statistic.column.flatMap(declaredType)
   }
 }
 
