@@ -381,7 +381,8 @@ public enum FeatureProtocol {
     /// height is a line, one without both a point.
     var geometry: JSONOpaque? { get }
     /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-    /// that it is within.
+    /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and
+    /// `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
     var spatialRelationship: FeatureProtocol.SpatialRelationship { get }
     /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
     /// has to match.
@@ -431,7 +432,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -711,7 +713,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -879,7 +882,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1079,7 +1083,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1197,7 +1202,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1351,7 +1357,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1512,7 +1519,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1660,7 +1668,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1794,7 +1803,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1956,9 +1966,8 @@ public enum FeatureProtocol {
   /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
   /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
   /// rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the
-  /// relations `intersects` and `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`,
-  /// which names the feature. Features without a geometry are joined with none, those that cannot be transformed
-  /// neither.
+  /// relations `intersects` and `envelopeIntersects` alone: others are unknown for it, and it is joined with none by
+  /// them. Features without a geometry are joined with none, those that cannot be transformed neither.
   ///
   /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
   public enum Join {
@@ -1987,7 +1996,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.

@@ -1597,7 +1597,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1733,7 +1735,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1858,7 +1862,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1990,7 +1996,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2090,7 +2098,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2211,7 +2221,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2341,7 +2353,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2456,7 +2470,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2573,7 +2589,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2686,9 +2704,8 @@ class FeatureMethods(AsyncCaller):
         transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
         rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A
         collection of points beside lines or polygons has the relations `intersects` and
-        `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`, which names
-        the feature. Features without a geometry are joined with none, those that cannot be transformed
-        neither.
+        `envelopeIntersects` alone: others are unknown for it, and it is joined with none by them. Features
+        without a geometry are joined with none, those that cannot be transformed neither.
 
         Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
 
@@ -2715,7 +2732,9 @@ class FeatureMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4045,7 +4064,9 @@ class LocatorMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4171,7 +4192,9 @@ class LocatorMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4290,7 +4313,9 @@ class LocatorMethods(AsyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.

@@ -1571,7 +1571,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1707,7 +1709,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1832,7 +1836,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1964,7 +1970,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2064,7 +2072,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2185,7 +2195,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2311,7 +2323,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2426,7 +2440,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2543,7 +2559,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2656,9 +2674,8 @@ class FeatureMethods(SyncCaller):
         transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
         rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A
         collection of points beside lines or polygons has the relations `intersects` and
-        `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`, which names
-        the feature. Features without a geometry are joined with none, those that cannot be transformed
-        neither.
+        `envelopeIntersects` alone: others are unknown for it, and it is joined with none by them. Features
+        without a geometry are joined with none, those that cannot be transformed neither.
 
         Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
 
@@ -2685,7 +2702,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4010,7 +4029,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4136,7 +4157,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4255,7 +4278,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
