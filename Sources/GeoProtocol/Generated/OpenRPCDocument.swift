@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"edc91f126bbf387e"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e38d69ebb504f680"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1924,8 +1924,9 @@ public enum OpenRPCDocument {
 {"name":"spatialReference","description":"The spatial reference of the answer; the map's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewToLocationResult","schema":{"type":"object","required":["revision","spatialReference","locations"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the locations."},\#
-"locations":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
-"description":"Points, in order."}}}},\#
+"locations":{"$ref":"#/components/schemas/LocationList","description":"Points, in order; null for those in `failed`."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/ItemFailure"},\#
+"description":"The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent without any."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1937,8 +1938,9 @@ public enum OpenRPCDocument {
 "maxItems":100000}},\#
 {"name":"spatialReference","description":"Of the locations.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewToScreenResult","schema":{"type":"object","required":["revision","points"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"points":{"type":"array","items":{"$ref":"#/components/schemas/ScreenPoint"},\#
-"description":"Screen points, in order."}}}},\#
+"points":{"$ref":"#/components/schemas/ScreenPointList","description":"Screen points, in order; null for those in `failed`."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/ItemFailure"},\#
+"description":"The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`; absent without any."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -3194,13 +3196,21 @@ public enum OpenRPCDocument {
 "description":"What was found, last drawn first."},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Its number of selected features now."}},\#
 "examples":[{"layer":"cities","ids":[1],"selectedCount":3}],"x-since":"0.2.0","x-domain":"view"},\#
+"LocationList":{"title":"LocationList","description":"Points, each a Geometry, or null.","type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/Geometry"},\#
+{"type":"null"}]},\#
+"examples":[[{"type":"Point","coordinates":[2.35,48.86]},\#
+null]],"x-since":"0.2.0","x-domain":"view"},\#
+"ScreenPointList":{"title":"ScreenPointList","description":"Screen points, each a ScreenPoint, or null.","type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/ScreenPoint"},\#
+{"type":"null"}]},\#
+"examples":[[{"x":400,"y":300},\#
+null]],"x-since":"0.2.0","x-domain":"view"},\#
 "View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
 "map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","x-coalescing":"latest"},\#
 "scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows; settable like `map`.","x-coalescing":"latest"},\#
-"width":{"type":"number","description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
-"height":{"type":"number","description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
-"dpi":{"type":"number","description":"Device-independent pixels an inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
+"width":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
+"height":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
+"dpi":{"type":"number","minimum":1,"maximum":2400,"description":"Device-independent pixels an inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map.","x-coalescing":"latest"},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set.","x-coalescing":"latest"},\#
 "center":{"$ref":"#/components/schemas/Geometry","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","x-coalescing":"latest"},\#
@@ -3603,7 +3613,7 @@ public enum OpenRPCDocument {
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"snapshot","description":"As in `state/observe`; absent when it is sent in parts.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}}],"example":{"subscription":"sub1","revision":912,"snapshot":[{"path":"/views/v1/isNavigating","value":false}]},\#
 "x-since":"0.1.0"},\#
-{"name":"state/ended","description":"The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them leads to an object that existed and is gone; what undo closes does not end it where redo brings that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"state/ended","description":"The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them leads to an object that existed and is gone; what may come back does not end it yet: what undo has closed, as long as there are steps to redo, and what was closed amid an edit, until that ends. A path with `*` keeps it. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The world's revision.","required":true,"schema":{"type":"integer"}},\#
 {"name":"reason","description":"Why.","required":true,"schema":{"$ref":"#/components/schemas/EndReason"}},\#
 {"name":"object","description":"The last object that it followed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#

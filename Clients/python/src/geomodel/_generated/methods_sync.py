@@ -6786,7 +6786,9 @@ class ViewMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             spatialReference: Of the locations.
-            locations: Points, in order.
+            locations: Points, in order; null for those in `failed`.
+            failed: The points that have no coordinates in `spatialReference`, by index, as
+                `transformFailed`; absent without any.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -6828,7 +6830,9 @@ class ViewMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            points: Screen points, in order.
+            points: Screen points, in order; null for those in `failed`.
+            failed: The locations that have no coordinates in the map's spatial reference, by index, as
+                `transformFailed`; absent without any.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "edc91f126bbf387e"
+PROTOCOL_HASH = "e38d69ebb504f680"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3050,8 +3050,9 @@ class StateEndedParams(TypedDict):
     """The params of `state/ended`.
 
     The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each
-    of them leads to an object that existed and is gone; what undo closes does not end it where redo brings
-    that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.
+    of them leads to an object that existed and is gone; what may come back does not end it yet: what undo has
+    closed, as long as there are steps to redo, and what was closed amid an edit, until that ends. A path with
+    `*` keeps it. `state/unobserve` is not needed afterwards.
     """
 
     subscription: str
@@ -3967,6 +3968,13 @@ class SelectResult(TypedDict):
     """Its number of selected features now. (at least 0)"""
 
 
+LocationList = Any
+"""Points, each a Geometry, or null."""
+
+ScreenPointList = Any
+"""Screen points, each a ScreenPoint, or null."""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3979,11 +3987,11 @@ class View(TypedDict):
     scene: NotRequired[ObjectId]
     """The scene it shows; settable like `map`."""
     width: float
-    """Of the screen. (device-independent pixel)"""
+    """Of the screen. (device-independent pixel; in 1...32768)"""
     height: float
-    """Of the screen. (device-independent pixel)"""
+    """Of the screen. (device-independent pixel; in 1...32768)"""
     dpi: float
-    """Device-independent pixels an inch. (1/inch)"""
+    """Device-independent pixels an inch. (1/inch; in 1...2400)"""
     spatialReference: SpatialReference
     """Of the map."""
     viewpoint: Viewpoint
@@ -4093,8 +4101,12 @@ class ViewToLocationResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
     """Of the locations."""
-    locations: list[Geometry]
-    """Points, in order."""
+    locations: LocationList
+    """Points, in order; null for those in `failed`."""
+    failed: NotRequired[list[ItemFailure]]
+    """The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent
+    without any.
+    """
 
 
 class ViewToScreenResult(TypedDict):
@@ -4102,8 +4114,12 @@ class ViewToScreenResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
-    points: list[ScreenPoint]
-    """Screen points, in order."""
+    points: ScreenPointList
+    """Screen points, in order; null for those in `failed`."""
+    failed: NotRequired[list[ItemFailure]]
+    """The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
+    absent without any.
+    """
 
 
 class ViewGetVisibleAreaResult(TypedDict):
