@@ -150,15 +150,15 @@ public enum FeatureProtocol {
     case max
   }
 
-  /// A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`, `mean`,
-  /// `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other
-  /// than numbers are refused, values of graphics that are no numbers do not count.
+  /// A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field:
+  /// fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do
+  /// not count.
   public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
     /// What is computed.
     public var type: FeatureProtocol.StatisticType
     /// Of the values of this attribute; only `count` may be without.
     public var field: String?
-    /// Its name among the results; the type and the field, as `mean_population`, when absent, or `count`.
+    /// Its name in records; the type and the field, as `mean_population`, when absent, or `count`.
     public var name: String?
 
     public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
@@ -316,6 +316,47 @@ public enum FeatureProtocol {
     case counts
   }
 
+  /// What is computed of numbers; null without any.
+  public enum JoinAggregateType: String, WireEnum {
+    /// Their sum.
+    case sum
+    /// Their arithmetic mean.
+    case mean
+    /// The least.
+    case min
+    /// The greatest.
+    case max
+  }
+
+  /// A figure about the numbers that joined features have in a field; other values do not count.
+  public struct JoinAggregate: JSONDecodable, JSONEncodable, Sendable {
+    /// What is computed.
+    public var type: FeatureProtocol.JoinAggregateType
+    /// The field of the joined features.
+    public var field: String
+
+    public init(type: FeatureProtocol.JoinAggregateType, field: String) {
+      self.type = type
+      self.field = field
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.type = try FeatureProtocol.JoinAggregateType(from: json["type"])
+      self.field =
+        try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("type")
+      type.encode(to: &writer)
+      writer.key("field")
+      writer.value(field)
+      writer.endObject()
+    }
+  }
+
   /// What selects features of a layer or an overlay. Features match that pass all that is given.
   public protocol FeatureFilter: Sendable {
     /// A loaded layer; this or `overlay`.
@@ -340,7 +381,8 @@ public enum FeatureProtocol {
     /// height is a line, one without both a point.
     var geometry: JSONOpaque? { get }
     /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-    /// that it is within.
+    /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and
+    /// `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
     var spatialRelationship: FeatureProtocol.SpatialRelationship { get }
     /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
     /// has to match.
@@ -390,7 +432,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -670,7 +713,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -838,7 +882,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1038,7 +1083,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1156,7 +1202,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1310,7 +1357,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1471,7 +1519,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1619,7 +1668,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1753,7 +1803,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1915,9 +1966,8 @@ public enum FeatureProtocol {
   /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
   /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
   /// rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the
-  /// relations `intersects` and `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`,
-  /// which names the feature. Features without a geometry are joined with none, those that cannot be transformed
-  /// neither.
+  /// relations `intersects` and `envelopeIntersects` alone: others are unknown for it, and it is joined with none by
+  /// them. Features without a geometry are joined with none, those that cannot be transformed neither.
   ///
   /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
   public enum Join {
@@ -1946,7 +1996,8 @@ public enum FeatureProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -1972,8 +2023,8 @@ public enum FeatureProtocol {
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
-      /// With `counts`: figures about the joined features of each. Names are each used once.
-      public var aggregates: [FeatureProtocol.Statistic]?
+      /// With `counts`: figures about the joined features.
+      public var aggregates: [FeatureProtocol.JoinAggregate]?
       /// Number of pairs or features to skip.
       public var offset: Int
       /// Maximum number of pairs or features.
@@ -1986,7 +2037,7 @@ public enum FeatureProtocol {
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
-        aggregates: [FeatureProtocol.Statistic]? = nil, offset: Int = 0, limit: Int = 100000
+        aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2054,7 +2105,7 @@ public enum FeatureProtocol {
         self.output = try output.isPresent ? FeatureProtocol.JoinOutput(from: output) : .pairs
         let aggregates = json["aggregates"]
         self.aggregates = try aggregates.isPresent
-          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.Statistic.init(from:))
+          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.JoinAggregate.init(from:))
           : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
@@ -2080,13 +2131,12 @@ public enum FeatureProtocol {
       public var distances: JSONOpaque?
       /// With `counts`: with how many each is joined.
       public var counts: JSONOpaque?
-      /// With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are numbers or
-      /// null; integers are doubles where there are others beside them and their values stay.
-      public var aggregates: [String: JSONOpaque]?
+      /// With `counts`: a column for each of `aggregates`.
+      public var aggregates: [JSONOpaque]?
 
       public init(
         revision: Int, exceededLimit: Bool, pairCount: Int, ids: JSONOpaque, joinedIds: JSONOpaque? = nil,
-        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [String: JSONOpaque]? = nil
+        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [JSONOpaque]? = nil
       ) {
         self.revision = revision
         self.exceededLimit = exceededLimit
@@ -2122,7 +2172,7 @@ public enum FeatureProtocol {
         }
         if let aggregates {
           writer.key("aggregates")
-          writer.map(aggregates) { $0.encode(to: &$1) }
+          writer.array(aggregates) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }
