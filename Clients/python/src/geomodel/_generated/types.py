@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "13b0832aef728da0"
+PROTOCOL_HASH = "ab65f80d6b41283f"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3088,9 +3088,11 @@ the properties of a view model: a string is CQL2 text, an object or a boolean CQ
 and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
 `offset`, the `path` of those in JSON leads to the value.
 
-Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
-backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
-`_` one code point. Before other characters it is a character.
+Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In
+texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters
+(bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a
+backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a
+character.
 
 [Functions, operators and types](expressions.md) are also in `session/describe`.
 
