@@ -535,7 +535,8 @@ public enum ViewProtocol {
     public var features: JSONOpaque?
     /// Of each feature: from the screen point to what is drawn of it, 0 on it. Unit: device-independent pixel.
     public var distances: [Double]
-    /// A popup for each feature, in the same order; none where popups are disabled.
+    /// Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the same
+    /// order; none where popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
     /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
     /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
