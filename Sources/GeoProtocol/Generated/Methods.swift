@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "47ac12a9343f09c9"
+  public static let hash = "c7d6ef0d9637dff1"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -261,9 +261,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
-      errors: [.invalidGeometry, .resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
-      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
-      .noTime, .invalidTime, .contentModified]
+      errors: [.invalidGeometry, .wrongFieldType, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"47ac12a9343f09c9"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"c7d6ef0d9637dff1"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -203,6 +203,8 @@ public enum OpenRPCDocument {
 {"name":"zoom","description":"A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":23}},\#
 {"name":"envelope","description":"Only clusters whose position is in this box, edges included; all when absent.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
 {"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"returnSymbols","description":"Whether to return symbols and labels: those of `featureReduction` for clusters, those of the layer or overlay for single points.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnPopups","description":"Whether to return popups, likewise.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"offset","description":"Number of clusters and points to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of clusters and points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":10000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterQueryResult","schema":{"type":"object","required":["revision","spatialReference","zoom","exceededLimit","clusters"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
@@ -781,7 +783,7 @@ public enum OpenRPCDocument {
 {"name":"maxDistance","description":"With `nearest` alone: only those at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"metre"},\#
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
-{"name":"aggregates","description":"With `counts`: figures about the joined features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/JoinAggregate"},\#
+{"name":"aggregates","description":"With `counts`: figures about the joined features of each. Names are each used once.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of pairs or features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
@@ -792,12 +794,13 @@ public enum OpenRPCDocument {
 "joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each."},\#
 "distances":{"$ref":"#/components/schemas/Column","description":"With `pairs` and `nearest`: how far each is.","x-unit":"metre"},\#
 "counts":{"$ref":"#/components/schemas/Column","description":"With `counts`: with how many each is joined."},\#
-"aggregates":{"type":"array","items":{"$ref":"#/components/schemas/Column"},\#
-"description":"With `counts`: a column for each of `aggregates`."}}}},\#
+"aggregates":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
+"description":"With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are numbers or null; integers are doubles where there are others beside them and their values stay."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -805,6 +808,7 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
@@ -2412,9 +2416,14 @@ public enum OpenRPCDocument {
 "count":{"type":"integer","minimum":1,"description":"Number of points."},\#
 "expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it falls apart; absent for a single point."},\#
 "expansionScale":{"type":"number","description":"The scale's denominator of that zoom on a screen of 96 dpi."},\#
-"symbolSize":{"type":"number","description":"The size at which a cluster is drawn.","x-unit":"dip"},\#
+"symbolSize":{"type":"number","description":"The size at which a cluster is drawn; absent where its renderer draws it not.","x-unit":"dip"},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of its points that are selected."},\#
-"attributes":{"$ref":"#/components/schemas/ClusterAttributes","description":"`cluster_count` and the values of `aggregateFields`; absent for a single point."}},\#
+"attributes":{"$ref":"#/components/schemas/ClusterAttributes","description":"`cluster_count` and the values of `aggregateFields`; absent for a single point."},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not."},\#
+"selectionColor":{"$ref":"#/components/schemas/Color","description":"With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are."},\#
+"labels":{"type":"array","items":{"$ref":"#/components/schemas/Label"},\#
+"description":"With `returnSymbols`: its labels, as large as they are drawn."},\#
+"popup":{"$ref":"#/components/schemas/Popup","description":"With `returnPopups`: its popup; absent without."}},\#
 "examples":[{"cluster":"2-91d2c8f0a4b6e7f3","id":2,"geometry":{"type":"Point","coordinates":[2.3,48.9]},\#
 "count":3,"expansionZoom":6,"expansionScale":4622324.43,"symbolSize":34.5,"selectedCount":0,"attributes":{"cluster_count":3,"inhabitants":2200000}}],"x-since":"0.2.0","x-domain":"cluster"},\#
 "ClusterId":{"title":"ClusterId","description":"Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and another as soon as one comes or goes.","type":"string","maxLength":64,"examples":["2-91d2c8f0a4b6e7f3"],"x-since":"0.2.0","x-domain":"cluster"},\#
@@ -2664,9 +2673,9 @@ public enum OpenRPCDocument {
 "RelationPattern":{"title":"RelationPattern","description":"A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).","type":"string","minLength":9,"maxLength":9,"examples":["T*F**F***"],"x-since":"0.2.0","x-domain":"feature"},\#
 "StatisticType":{"title":"StatisticType","description":"What is computed of the values of a field. Null, and NaN in files, is no value.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field that of features.","sum":"The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding errors. Null without numbers, and beyond the range of doubles.","mean":"The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range of doubles.","standardDeviation":"The square root of the variance.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less one. Null for fewer than two numbers.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
 "examples":["mean"],"x-since":"0.2.0","x-domain":"feature"},\#
-"Statistic":{"title":"Statistic","description":"A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do not count.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
+"Statistic":{"title":"Statistic","description":"A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do not count.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"Of the values of this attribute; only `count` may be without."},\#
-"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name in records; the type and the field, as `mean_population`, when absent, or `count`."}},\#
+"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the results; the type and the field, as `mean_population`, when absent, or `count`."}},\#
 "examples":[{"type":"mean","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
 "StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` the figures by their names.","type":"array","items":{"type":"object"},\#
 "examples":[[{"group":{"country":"France"},\#
@@ -2691,11 +2700,6 @@ public enum OpenRPCDocument {
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
 "JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of those it is joined with, 0 included, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
-"JoinAggregateType":{"title":"JoinAggregateType","description":"What is computed of numbers; null without any.","type":"string","enum":["sum","mean","min","max"],"x-enum-descriptions":{"sum":"Their sum.","mean":"Their arithmetic mean.","min":"The least.","max":"The greatest."},\#
-"examples":["sum"],"x-since":"0.2.0","x-domain":"feature"},\#
-"JoinAggregate":{"title":"JoinAggregate","description":"A figure about the numbers that joined features have in a field; other values do not count.","type":"object","required":["type","field"],"properties":{"type":{"$ref":"#/components/schemas/JoinAggregateType","description":"What is computed."},\#
-"field":{"type":"string","minLength":1,"maxLength":1024,"description":"The field of the joined features."}},\#
-"examples":[{"type":"sum","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
 "LoadStatus":{"title":"LoadStatus","description":"Whether the features are loaded.","oneOf":[{"type":"object","description":"Not requested yet, or cancelled.","required":["type"],"properties":{"type":{"const":"notLoaded"}}},\#
 {"type":"object","description":"Loading.","required":["type"],"properties":{"type":{"const":"loading"}}},\#
 {"type":"object","description":"Loaded.","required":["type"],"properties":{"type":{"const":"loaded"}}},\#
@@ -2995,20 +2999,20 @@ public enum OpenRPCDocument {
 "examples":[{"op":"replace","path":"/views/v1/isNavigating","value":true}],"x-since":"0.1.0","x-domain":"state"},\#
 "Color":{"title":"Color","description":"A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case, and alpha only where it is not opaque.","type":"string","pattern":"^#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$","examples":["#E31A1C"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "Expression":{"title":"Expression","description":"An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the `path` of those in JSON leads to the value.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text, `_` one code point. Before other characters it is a character.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nThe geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a geometry, and where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS and S_DISJOINT). Invalid geometries in an expression are refused with the place of the fault.\n\nA text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.\n\nFunctions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no AND or OR; what would be longer is null.\n\nFields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as texts: `day > '2020'`.\n\nFunctions that format text for people use the environment of the layer or overlay whose label, popup or legend it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":["string","object","boolean"],"minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"AggregateStatisticType":{"title":"AggregateStatisticType","description":"A statistic of the features of a cluster. Values that are no numbers do not count.","type":"string","enum":["count","sum","min","max","mean","variance","standardDeviation"],"x-enum-descriptions":{"count":"Number of values that are not null, of any type.","sum":"Sum of the numbers; null without any, and beyond the range of doubles.","min":"Least number; null without any.","max":"Greatest number; null without any.","mean":"Mean of the numbers; null without any.","variance":"Variance of the sample; null for fewer than two numbers.","standardDeviation":"Square root of the variance."},\#
-"examples":["sum"],"x-since":"0.2.0","x-domain":"symbology"},\#
-"AggregateField":{"title":"AggregateField","description":"An attribute of clusters: a statistic of an attribute of their features.","type":"object","required":["name","statisticType","onStatisticField"],"properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the clusters' attributes, which have `cluster_count` too."},\#
-"statisticType":{"$ref":"#/components/schemas/AggregateStatisticType","description":"The statistic."},\#
-"onStatisticField":{"type":"string","minLength":1,"maxLength":1024,"description":"The attribute of the features."}},\#
-"examples":[{"name":"inhabitants","statisticType":"sum","onStatisticField":"population"}],"x-since":"0.2.0","x-domain":"symbology"},\#
-"FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
+"FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered. Clusters lie above what is drawn of features.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
 "radius":{"type":"number","minimum":0,"maximum":1000,"description":"Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position alone.","default":60,"x-unit":"dip"},\#
 "maxScale":{"type":"number","minimum":0,"description":"No clusters when zoomed in beyond this scale's denominator; 0 for none.","default":0},\#
-"minSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of two points.","default":12,"x-unit":"dip"},\#
+"minSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual variable of sizes.","default":12,"x-unit":"dip"},\#
 "maxSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of all points; those between grow with the logarithm of their count.","default":70,"x-unit":"dip"},\#
-"aggregateFields":{"type":"array","items":{"$ref":"#/components/schemas/AggregateField"},\#
-"maxItems":100,"description":"Attributes of clusters.","default":[]}},\#
-"examples":[{"radius":60,"aggregateFields":[{"name":"inhabitants","statisticType":"sum","onStatisticField":"population"}]}],"x-since":"0.2.0","x-domain":"symbology"},\#
+"aggregateFields":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+"maxItems":64,"description":"Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is there already.","default":[]},\#
+"renderer":{"$ref":"#/components/schemas/Renderer","description":"The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points unless it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count` and those of `aggregateFields`. When absent, a light gray disc without an outline."},\#
+"labels":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
+"maxItems":100,"description":"Labels of clusters, over the same attributes. Those of the layer are for points in no cluster.","default":[]},\#
+"labelsEnabled":{"type":"boolean","description":"Whether labels of clusters are drawn.","default":false},\#
+"popup":{"$ref":"#/components/schemas/PopupDefinition","description":"The popup of a cluster, over the same attributes; clusters have none when absent."},\#
+"isPopupEnabled":{"type":"boolean","description":"Whether popups of clusters are shown.","default":true}},\#
+"examples":[{"radius":60,"aggregateFields":[{"name":"inhabitants","type":"sum","field":"population"}],"labels":[{"expression":"cluster_count"}],"labelsEnabled":true}],"x-since":"0.2.0","x-domain":"symbology"},\#
 "MarkerStyle":{"title":"MarkerStyle","description":"A marker's shape.","type":"string","enum":["circle","cross","diamond","square","triangle","x"],"x-enum-descriptions":{"circle":"A disc.","cross":"An upright cross.","diamond":"A square on its corner.","square":"A square.","triangle":"A triangle that points up.","x":"A diagonal cross."},\#
 "examples":["circle"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LineStyle":{"title":"LineStyle","description":"A line's dashes.","type":"string","enum":["solid","dash","dot","dashDot","dashDotDot","longDash","longDashDot","shortDash","shortDashDot","shortDashDotDot","shortDot","null"],"x-enum-descriptions":{"solid":"None.","dash":"Dashes.","dot":"Dots.","dashDot":"A dash and a dot.","dashDotDot":"A dash and two dots.","longDash":"Long dashes.","longDashDot":"A long dash and a dot.","shortDash":"Short dashes.","shortDashDot":"A short dash and a dot.","shortDashDotDot":"A short dash and two dots.","shortDot":"Dots close together.","null":"No line."},\#
@@ -3178,7 +3182,8 @@ public enum OpenRPCDocument {
 "value":{"description":"The value, unformatted; absent for null."},\#
 "text":{"type":"string","description":"The formatted value; absent for null."}},\#
 "examples":[{"field":"population","label":"Inhabitants","value":2138551,"text":"2,138,551"}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"Popup":{"title":"Popup","description":"The popup of a feature.","type":"object","required":["id","title","lines"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
+"Popup":{"title":"Popup","description":"The popup of a feature or a cluster.","type":"object","required":["id","title","lines"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the one with the lowest id."},\#
+"cluster":{"$ref":"#/components/schemas/ClusterId","description":"The cluster; absent for a feature."},\#
 "title":{"type":"string","description":"May be empty."},\#
 "lines":{"type":"array","items":{"$ref":"#/components/schemas/PopupLine"},\#
 "description":"In order."}},\#
@@ -3256,7 +3261,7 @@ public enum OpenRPCDocument {
 "distances":{"type":"array","items":{"type":"number"},\#
 "description":"Of each feature: from the screen point to what is drawn of it, 0 on it.","x-unit":"device-independent pixel"},\#
 "popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
-"description":"A popup for each feature, in the same order; none where popups are disabled."},\#
+"description":"Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the same order; none where popups are disabled."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
 "description":"The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`."},\#
 "clusterDistances":{"type":"array","items":{"type":"number"},\#

@@ -690,6 +690,13 @@ class ClusterMethods(SyncCaller):
     Only features count that pass the layer's filters, graphics that are visible, and points. Clusters are
     kept, and edits of few points change only what they reach; the first question, or one after another radius
     or filter, takes longer.
+
+    A client that draws clusters follows them by observing what they depend on and asking again:
+    `/views/v/viewpoint` (its scale chooses the zoom), `featureReduction`, of an overlay `graphics`, of a
+    layer `definitionExpression`, `time`, `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate`
+    of `state/observe` bounds how often. An answer costs what it returns, edits since the last one what they
+    reach. Its `revision` tells whether a delta is contained in it. A cluster that is answered under the same
+    id has the same points, so what is known of these holds; those that are not answered any more are gone.
     """
 
     def query(
@@ -702,6 +709,8 @@ class ClusterMethods(SyncCaller):
         zoom: int | None = None,
         envelope: t.Envelope | None = None,
         spatial_reference: t.SpatialReference | None = None,
+        return_symbols: bool | None = None,
+        return_popups: bool | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -720,6 +729,9 @@ class ClusterMethods(SyncCaller):
             zoom: A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points. (in 0...23)
             envelope: Only clusters whose position is in this box, edges included; all when absent.
             spatial_reference: Of `envelope`; that of the features when absent.
+            return_symbols: Whether to return symbols and labels: those of `featureReduction` for
+                clusters, those of the layer or overlay for single points. (default False)
+            return_popups: Whether to return popups, likewise. (default False)
             offset: Number of clusters and points to skip. (at least 0; default 0)
             limit: Maximum number of clusters and points. (in 0...10000; default 10000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -760,6 +772,8 @@ class ClusterMethods(SyncCaller):
                     "zoom": zoom,
                     "envelope": envelope,
                     "spatialReference": spatial_reference,
+                    "returnSymbols": return_symbols,
+                    "returnPopups": return_popups,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -2646,7 +2660,7 @@ class FeatureMethods(SyncCaller):
         nearest_count: int | None = None,
         max_distance: float | None = None,
         output: t.JoinOutput | None = None,
-        aggregates: Sequence[t.JoinAggregate] | None = None,
+        aggregates: Sequence[t.Statistic] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -2698,7 +2712,8 @@ class FeatureMethods(SyncCaller):
             nearest_count: With `nearest` alone: with how many; 1 when absent. (in 1...1000)
             max_distance: With `nearest` alone: only those at most so far away. (metre; at least 0)
             output: What is returned. (default "pairs")
-            aggregates: With `counts`: figures about the joined features. (at most 16 elements)
+            aggregates: With `counts`: figures about the joined features of each. Names are each used
+                once. (at most 16 elements)
             offset: Number of pairs or features to skip. (at least 0; default 0)
             limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -2711,7 +2726,9 @@ class FeatureMethods(SyncCaller):
             joinedIds: With `pairs`: the joined feature of each.
             distances: With `pairs` and `nearest`: how far each is. (metre)
             counts: With `counts`: with how many each is joined.
-            aggregates: With `counts`: a column for each of `aggregates`.
+            aggregates: With `counts`: a column for each of `aggregates`, by its name. It is packed where
+                all values are numbers or null; integers are doubles where there are others beside them and
+                their values stay.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -2719,6 +2736,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2728,6 +2746,8 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
+            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
+                measures, no dates where it states the time of a feature.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of

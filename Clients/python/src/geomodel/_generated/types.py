@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "47ac12a9343f09c9"
+PROTOCOL_HASH = "c7d6ef0d9637dff1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -766,11 +766,20 @@ class Cluster(TypedDict):
     expansionScale: NotRequired[float]
     """The scale's denominator of that zoom on a screen of 96 dpi."""
     symbolSize: NotRequired[float]
-    """The size at which a cluster is drawn. (dip)"""
+    """The size at which a cluster is drawn; absent where its renderer draws it not. (dip)"""
     selectedCount: int
     """Number of its points that are selected. (at least 0)"""
     attributes: NotRequired[ClusterAttributes]
     """`cluster_count` and the values of `aggregateFields`; absent for a single point."""
+    symbol: NotRequired[Symbol]
+    """With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not."""
+    selectionColor: NotRequired[Color]
+    """With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are.
+    """
+    labels: NotRequired[list[Label]]
+    """With `returnSymbols`: its labels, as large as they are drawn."""
+    popup: NotRequired[Popup]
+    """With `returnPopups`: its popup; absent without."""
 
 
 ClusterId = str
@@ -1524,9 +1533,9 @@ the earliest. Null without values.
 
 
 class Statistic(TypedDict):
-    """A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the
-    field: fields of a layer that are declared as other than numbers are refused, values of graphics that
-    are no numbers do not count.
+    """A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`,
+    `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are
+    declared as other than numbers are refused, values of graphics that are no numbers do not count.
     """
 
     type: StatisticType
@@ -1534,8 +1543,8 @@ class Statistic(TypedDict):
     field: NotRequired[str]
     """Of the values of this attribute; only `count` may be without. (1 to 1024 characters)"""
     name: NotRequired[str]
-    """Its name in records; the type and the field, as `mean_population`, when absent, or `count`. (1 to 1024
-    characters)
+    """Its name among the results; the type and the field, as `mean_population`, when absent, or `count`. (1
+    to 1024 characters)
     """
 
 
@@ -1608,24 +1617,6 @@ JoinOutput = Literal["pairs", "counts"]
 `pairs`: Each pair of features.
 `counts`: Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
 """
-
-JoinAggregateType = Literal["sum", "mean", "min", "max"]
-"""What is computed of numbers; null without any.
-
-`sum`: Their sum.
-`mean`: Their arithmetic mean.
-`min`: The least.
-`max`: The greatest.
-"""
-
-
-class JoinAggregate(TypedDict):
-    """A figure about the numbers that joined features have in a field; other values do not count."""
-
-    type: JoinAggregateType
-    """What is computed."""
-    field: str
-    """The field of the joined features. (1 to 1024 characters)"""
 
 
 class FeatureQueryResult(TypedDict):
@@ -1811,8 +1802,10 @@ class FeatureJoinResult(TypedDict):
     """With `pairs` and `nearest`: how far each is. (metre)"""
     counts: NotRequired[Column]
     """With `counts`: with how many each is joined."""
-    aggregates: NotRequired[list[Column]]
-    """With `counts`: a column for each of `aggregates`."""
+    aggregates: NotRequired[dict[str, Column]]
+    """With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are
+    numbers or null; integers are doubles where there are others beside them and their values stay.
+    """
 
 
 class FeatureExportResult(TypedDict):
@@ -3215,35 +3208,10 @@ Values shown without these functions are unformatted; a number that is not an in
 separator of `locale`. The separators and names are those of the Unicode CLDR.
 """
 
-AggregateStatisticType = Literal[
-    "count", "sum", "min", "max", "mean", "variance", "standardDeviation",
-]
-"""A statistic of the features of a cluster. Values that are no numbers do not count.
-
-`count`: Number of values that are not null, of any type.
-`sum`: Sum of the numbers; null without any, and beyond the range of doubles.
-`min`: Least number; null without any.
-`max`: Greatest number; null without any.
-`mean`: Mean of the numbers; null without any.
-`variance`: Variance of the sample; null for fewer than two numbers.
-`standardDeviation`: Square root of the variance.
-"""
-
-
-class AggregateField(TypedDict):
-    """An attribute of clusters: a statistic of an attribute of their features."""
-
-    name: str
-    """Its name among the clusters' attributes, which have `cluster_count` too. (1 to 1024 characters)"""
-    statisticType: AggregateStatisticType
-    """The statistic."""
-    onStatisticField: str
-    """The attribute of the features. (1 to 1024 characters)"""
-
 
 class FeatureReduction(TypedDict):
     """Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several
-    of them. Other geometries are not clustered.
+    of them. Other geometries are not clustered. Clusters lie above what is drawn of features.
     """
 
     isEnabled: NotRequired[bool]
@@ -3255,13 +3223,32 @@ class FeatureReduction(TypedDict):
     maxScale: NotRequired[float]
     """No clusters when zoomed in beyond this scale's denominator; 0 for none. (at least 0; default 0)"""
     minSymbolSize: NotRequired[float]
-    """The size of a cluster of two points. (dip; in 0...1000; default 12)"""
+    """The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual
+    variable of sizes. (dip; in 0...1000; default 12)
+    """
     maxSymbolSize: NotRequired[float]
     """The size of a cluster of all points; those between grow with the logarithm of their count. (dip; in
     0...1000; default 70)
     """
-    aggregateFields: NotRequired[list[AggregateField]]
-    """Attributes of clusters. (at most 100 elements; default [])"""
+    aggregateFields: NotRequired[list[Statistic]]
+    """Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is
+    there already. (at most 64 elements; default [])
+    """
+    renderer: NotRequired[Renderer]
+    """The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points
+    unless it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count`
+    and those of `aggregateFields`. When absent, a light gray disc without an outline.
+    """
+    labels: NotRequired[list[LabelDefinition]]
+    """Labels of clusters, over the same attributes. Those of the layer are for points in no cluster. (at most
+    100 elements; default [])
+    """
+    labelsEnabled: NotRequired[bool]
+    """Whether labels of clusters are drawn. (default False)"""
+    popup: NotRequired[PopupDefinition]
+    """The popup of a cluster, over the same attributes; clusters have none when absent."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether popups of clusters are shown. (default True)"""
 
 
 MarkerStyle = Literal["circle", "cross", "diamond", "square", "triangle", "x"]
@@ -3765,10 +3752,12 @@ class PopupLine(TypedDict):
 
 
 class Popup(TypedDict):
-    """The popup of a feature."""
+    """The popup of a feature or a cluster."""
 
     id: FeatureId
-    """The feature."""
+    """The feature; of a cluster, the one with the lowest id."""
+    cluster: NotRequired[ClusterId]
+    """The cluster; absent for a feature."""
     title: str
     """May be empty."""
     lines: list[PopupLine]
@@ -4026,7 +4015,9 @@ class IdentifyResult(TypedDict):
     distances: list[float]
     """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
     popups: list[Popup]
-    """A popup for each feature, in the same order; none where popups are disabled."""
+    """Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the
+    same order; none where popups are disabled.
+    """
     clusters: NotRequired[list[Cluster]]
     """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
     Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
