@@ -47,9 +47,9 @@ public struct SpatialJoin: Sendable {
           addPoints(in: geometry, moved, shift, inside, to: &found)
           guard targets.index.boxes.count > 0 else { continue }
         }
-        do { try addOthers(geometry, moved, shift, to: &found, check) } catch let error as SpatialError {
-          throw error.of(driver.id)
-        }
+        do { try addOthers(geometry, moved, shift, to: &found, check) } catch SpatialError.mixedCollection {
+          // The relation to it is unknown.
+        } catch let error as SpatialError { throw error.of(driver.id) }
       }
       found.sort()
       if shifts.count > 1 { found = found.ascendingOnce() }
