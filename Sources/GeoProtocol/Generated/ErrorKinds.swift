@@ -11,7 +11,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case tooDeep
   /// The input begins with neither a header nor a message; the session ends with exit code 2.
   case framingError
-  /// The message is longer than the limit; it was skipped.
+  /// The message is longer than the limit; it was skipped. `id` is that of the message where that stands in its first
+  /// 65536 bytes, else null.
   case messageTooLarge
   /// The message has more JSON values than the limit.
   case tooManyValues

@@ -47,7 +47,8 @@ class FramingError(GeoModelError):
 
 
 class MessageTooLargeError(GeoModelError):
-    """The message is longer than the limit; it was skipped.
+    """The message is longer than the limit; it was skipped. `id` is that of the message where that stands in
+    its first 65536 bytes, else null.
 
     `data` has:
         limit: The limit. (byte)
