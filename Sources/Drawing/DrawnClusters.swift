@@ -1,51 +1,89 @@
-// Finds the clusters of a layer or an overlay that are drawn near a screen point.
+// What a view draws in place of the points of a layer or an overlay: clusters at a zoom, evaluated, and those near a screen point.
 
 import GeoModel
 import Geometry
 import Query
 
-/// What a view draws in place of points.
+/// The clusters that a view draws. Points in no cluster, and other geometries, are drawn as features.
 package struct DrawnClusters: Sendable {
   package let features: ClusteredFeatures
-  package let reduction: FeatureReduction
+  package let portrayal: ClusterPortrayal
   /// That of the view's scale.
   package let zoom: Int
 
-  package init(_ features: ClusteredFeatures, _ reduction: FeatureReduction, zoom: Int) {
-    (self.features, self.reduction, self.zoom) = (features, reduction, zoom)
+  package init(_ features: ClusteredFeatures, _ portrayal: ClusterPortrayal, zoom: Int) {
+    (self.features, self.portrayal, self.zoom) = (features, portrayal, zoom)
   }
 
-  /// Whether a row is drawn itself: other geometries are, too.
+  /// Whether a row is drawn itself.
   func isSingle(_ row: UInt32) -> Bool { features.node(ofRow: row, zoom: zoom)?.isCluster != true }
 
-  /// The clusters whose symbol is within a circle, by descending id.
+  // MARK: Items
+
+  /// Calls `body` with each cluster, first drawn first: by ascending lowest id.
   ///
-  /// - Complexity: O(log n + nodes near the circle).
+  /// - Complexity: O(clusters log clusters); with statistics O(points).
+  func forEachItem(
+    selectionColor: Color?, checking check: CancellationCheck, _ body: (DrawnItem) throws -> Void
+  ) throws {
+    let nodes = try features.nodes(in: nil, zoom: zoom) { try check(0.2 * $0) }.filter(\.isCluster)
+    let selected = try features.selectedCounts(zoom: zoom) { try check(0.2 + 0.2 * $0) }
+    for start in stride(from: 0, to: nodes.count, by: 256) {
+      let slice = Array(nodes[start..<min(start + 256, nodes.count)])
+      let rows = try portrayal.attributes.rows(of: slice, in: features) {
+        try check(0.4 + 0.6 * (Double(start) + $0 * Double(slice.count)) / Double(nodes.count))
+      }
+      for (node, row) in zip(slice, rows) {
+        if let item = item(of: node, row, selected[node] ?? 0, selectionColor) { try body(item) }
+      }
+    }
+  }
+
+  private func item(
+    of node: ClusterNode, _ row: FeatureRow, _ selected: Int, _ selectionColor: Color?
+  ) -> DrawnItem? {
+    guard let geometry = row.geometry, let id = features.clusterID(of: node) else { return nil }
+    let symbol = portrayal.symbol(of: row, among: features.tree.count)
+    let labels = portrayal.labels(of: row)
+    guard symbol != nil || !labels.isEmpty else { return nil }
+    let cluster = DrawnItem.Cluster(
+      id: id, count: features.tree.count(of: node), selectedCount: selected,
+      attributes: portrayal.attributes.values(of: row))
+    return DrawnItem(
+      id: row.id, geometry: geometry, symbol: symbol, labels: labels,
+      selectionColor: selected > 0 ? selectionColor : nil, cluster: cluster)
+  }
+
+  // MARK: Hits
+
+  /// The clusters whose symbol is within a circle, last drawn first.
+  ///
+  /// - Complexity: O(log n + nodes near the circle); where the renderer reads statistics, O(points of these).
   func hits(
     of layer: DrawnLayer, in circle: ScreenCircle, of view: View, _ transformer: any CoordinateTransformer,
     checking check: CancellationCheck
   ) throws -> [ClusterHit] {
     guard let extent = features.store.extent else { return [] }
-    let area = try HitArea(circle, reduction.maxSymbolSize / 2, layer, view, transformer)
+    let area = try HitArea(circle, portrayal.reach, layer, view, transformer)
     let boxes = area.boxes(within: features.plane.positions(of: extent), transformer)
-    let nodes = try features.nodes(in: boxes, zoom: zoom) { try check(0.5 * $0) }
-    var hits: [ClusterHit] = []
-    for (index, node) in nodes.reversed().enumerated() where node.isCluster {
-      if index & 63 == 0 { try check(0.5 + 0.5 * Double(index) / Double(nodes.count)) }
-      let distance = try distance(of: node, area)
-      guard distance <= circle.radius + HitArea.rounding else { continue }
-      hits.append(ClusterHit(node: node, distance: distance <= HitArea.rounding ? 0 : distance))
+    let nodes = try features.nodes(in: boxes, zoom: zoom) { try check(0.3 * $0) }.filter(\.isCluster)
+    let near = try nodes.enumerated().filter { index, node in
+      if index & 63 == 0 { try check(0.3 + 0.3 * Double(index) / Double(nodes.count)) }
+      return try area.place(of: features.position(of: node)).map { area.isNear($0) } ?? false
+    }.map(\.element)
+    let rows = try portrayal.attributes.rows(of: near, in: features, withStatistics: portrayal.needsStatistics) {
+      try check(0.6 + 0.4 * $0)
     }
-    return hits
+    return try zip(near, rows).reversed().compactMap { node, row in
+      let distance = try distance(of: row, area)
+      guard distance <= circle.radius + HitArea.rounding else { return nil }
+      return ClusterHit(node: node, distance: distance <= HitArea.rounding ? 0 : distance)
+    }
   }
 
-  private func distance(of node: ClusterNode, _ area: HitArea) throws(TransformError) -> Double {
-    guard let place = try area.place(of: features.position(of: node)) else { return .infinity }
-    let tree = features.tree
-    let radius = reduction.symbolSize(of: tree.count(of: node), among: tree.count) / 2
-    return area.frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)).reduce(.infinity) {
-      min($0, max($1.offset(x: place.x, y: place.y).length - radius, 0))
-    }
+  private func distance(of cluster: FeatureRow, _ area: HitArea) throws(TransformError) -> Double {
+    guard let position = cluster.position, let place = try area.place(of: position) else { return .infinity }
+    return area.distance(at: place) { portrayal.symbol(of: cluster, among: features.tree.count) }
   }
 }
 

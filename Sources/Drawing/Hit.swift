@@ -173,7 +173,7 @@ private struct HitSearch {
       let distance: Double
       if let point = feature.point {
         let place = points.map { $0[index] } ?? SIMD2(point.x, point.y)
-        distance = try self.distance(of: feature, at: place)
+        distance = self.distance(of: feature, at: place)
       } else {
         try check()
         distance = try self.distance(of: feature)
@@ -207,13 +207,9 @@ private struct HitSearch {
     }
   }
 
-  private mutating func distance(of feature: FeatureRow, at place: SIMD2<Double>) throws -> Double {
-    let box = Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y)
-    let frames = area.frames(of: box)
-    guard frames.contains(where: { $0.offset(x: place.x, y: place.y).length <= area.reach }),
-      let symbol = symbols.symbol(of: feature, layer)
-    else { return .infinity }
-    return frames.reduce(.infinity) { min($0, symbol.distance(from: -$1.offset(x: place.x, y: place.y))) }
+  private mutating func distance(of feature: FeatureRow, at place: SIMD2<Double>) -> Double {
+    let (area, layer) = (area, layer)
+    return area.distance(at: place) { symbols.symbol(of: feature, layer) }
   }
 
   private mutating func distance(of feature: FeatureRow) throws -> Double {

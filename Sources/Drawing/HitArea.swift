@@ -60,6 +60,26 @@ struct HitArea {
     return stride(from: low, through: high, by: 1).map { frame.moved(east: $0 * wrap.width) }
   }
 
+  /// Whether a place of the map is within reach in some world.
+  func isNear(_ place: SIMD2<Double>) -> Bool { frames(at: place).contains { isNear(place, $0) } }
+
+  /// The distance from the circle's center to a symbol at a place of the map, in pixels; infinite out of reach.
+  ///
+  /// - Parameter symbol: called within reach; nil if nothing is drawn.
+  func distance(at place: SIMD2<Double>, to symbol: () -> Symbol?) -> Double {
+    let frames = frames(at: place)
+    guard frames.contains(where: { isNear(place, $0) }), let symbol = symbol() else { return .infinity }
+    return frames.reduce(.infinity) { min($0, symbol.distance(from: -$1.offset(x: place.x, y: place.y))) }
+  }
+
+  private func isNear(_ place: SIMD2<Double>, _ frame: ScreenFrame) -> Bool {
+    frame.offset(x: place.x, y: place.y).length <= reach
+  }
+
+  private func frames(at place: SIMD2<Double>) -> [ScreenFrame] {
+    frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y))
+  }
+
   /// Where the map draws a position of the layer; nil where it cannot.
   func place(of position: Point) throws(TransformError) -> SIMD2<Double>? {
     guard let transform else { return SIMD2(position.x, position.y) }

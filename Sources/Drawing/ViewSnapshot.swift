@@ -8,11 +8,11 @@ import Query
 /// ```swift
 /// let snapshot = try ViewSnapshot(of: "v", in: world)
 /// for layer in snapshot.layers {
-///   layer.forEachItem { item in draw(item, in: layer.reference, opacity: layer.opacity) }
+///   try layer.forEachItem { item in draw(item, in: layer.reference, opacity: layer.opacity) }
 /// }
 /// ```
 ///
-/// The world is a value, so a snapshot stays as it is while the server's world changes, and may be read on any thread. Items are evaluated
+/// Where points are clustered, clusters are items in their place. The world is a value, so a snapshot stays as it is while the server's world changes, and may be read on any thread. Items are evaluated
 /// one at a time as they are asked for; the snapshot itself costs O(layers).
 package struct ViewSnapshot: Sendable {
   package let revision: Int
@@ -45,15 +45,8 @@ package struct ViewSnapshot: Sendable {
       let opacity = (group?.opacity ?? 1) * layer.appearance.opacity
       groups[id] = (stratum, opacity)
       guard state.contains(.active), let features = layer.features, let store = features.store else { return nil }
-      let conventions = world.conventions(at: layer.reference)
       return DrawnLayer(
-        object: layer.reference, name: layer.name, stratum: stratum, opacity: opacity,
-        reference: layer.reference,
-        symbolScale: world.symbolScale(of: layer, at: view.camera.scale),
-        selectionColor: world.selectionColor(of: layer.reference), store: store, features: features,
-        symbols: layer.boundSymbols(store),
-        labels: layer.portrayal.boundLabels(scale: view.camera.scale, schema: store.schema, by: conventions),
-        portrayal: layer.portrayal, conventions: conventions)
+        layer, features, store, at: view.camera.scale, dpi: view.screen.dpi, stratum, opacity: opacity, in: world)
     }
   }
 
@@ -62,14 +55,7 @@ package struct ViewSnapshot: Sendable {
       guard let overlay = world.overlays[id], overlay.appearance.isVisible,
         overlay.appearance.shows(at: view.camera.scale)
       else { return nil }
-      let conventions = world.conventions(at: overlay.reference)
-      return DrawnLayer(
-        object: overlay.reference, name: overlay.name ?? "", stratum: .overlay,
-        opacity: overlay.appearance.opacity, reference: overlay.reference, symbolScale: world.symbolScale(of: overlay),
-        selectionColor: world.selectionColor(of: overlay.reference), store: overlay.store, features: nil,
-        symbols: overlay.boundSymbols,
-        labels: overlay.portrayal.boundLabels(scale: view.camera.scale, schema: overlay.store.schema, by: conventions),
-        portrayal: overlay.portrayal, conventions: conventions)
+      return DrawnLayer(overlay, at: view.camera.scale, dpi: view.screen.dpi, in: world)
     }
   }
 }

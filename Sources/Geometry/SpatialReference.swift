@@ -143,6 +143,38 @@ extension CoordinateTransformer {
     guard case .point(let moved?) = try transform(.point(point), from: source, to: target) else { return point }
     return moved
   }
+
+  /// Each of many positions in `target`, or that it has no coordinates there (`outsideDomain` with its index).
+  ///
+  /// - Complexity: one call for every 64 positions, and one for each of 64 of which some have none.
+  public func transformEach(
+    _ points: [Point], from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> [Result<Point, TransformError>] {
+    var results: [Result<Point, TransformError>] = []
+    results.reserveCapacity(points.count)
+    for start in stride(from: 0, to: points.count, by: 64) {
+      let piece = points[start..<min(start + 64, points.count)]
+      do throws(TransformError) {
+        let moved = try transform(.multiPoint(Positions(Array(piece))), from: source, to: target)
+        guard case .multiPoint(let moved) = moved else { continue }
+        results += moved.points.map { .success($0) }
+      } catch {
+        for index in piece.indices {
+          results.append(try result(of: points[index], index, from: source, to: target))
+        }
+      }
+    }
+    return results
+  }
+
+  private func result(
+    of point: Point, _ index: Int, from source: SpatialReference, to target: SpatialReference
+  ) throws(TransformError) -> Result<Point, TransformError> {
+    do throws(TransformError) { return .success(try transform(point, from: source, to: target)) } catch {
+      guard case .outsideDomain = error else { throw error }
+      return .failure(error.moved(by: index))
+    }
+  }
 }
 
 /// Geodesics on the WGS 84 ellipsoid. Positions are longitude and latitude in degrees, azimuths degrees clockwise from

@@ -124,6 +124,7 @@ extension Client {
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
     host.world.realTime = host.configuration.now()
     var closed: Set<LinkID> = []
+    let edit = host.world.edit
     while true {
       host.world.begin(origin: .client(Text(meta.origin)), isLive: !meta.undo)
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
@@ -132,7 +133,9 @@ extension Client {
         let result = try body(&host.world)
         try Propagation.propagate(&host.world)
         if !meta.undo { try host.world.checkLive() }
+        try checkEdit(since: edit)
         host.commit(step ?? meta.step ?? call.method)
+        noteEdit(since: edit)
         historyWasCut = host.world.isHistoryCut
         return result
       } catch {

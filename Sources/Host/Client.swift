@@ -26,6 +26,8 @@ final class Client: MethodHost, HandlerClient {
   var publishedAt = Instant(nanoseconds: 0)
   /// Whether the request that is being handled made a step that was too large for history.
   var historyWasCut = false
+  /// The edit that this client has begun, as long as it is the world's.
+  private(set) var edit: EditID?
   var files: FilePaths
   var subscribers = Subscribers()
   var tasks = Tasks()
@@ -54,13 +56,26 @@ final class Client: MethodHost, HandlerClient {
     registerAll()
   }
 
-  deinit { host.disconnect(ObjectIdentifier(self)) }
+  deinit { host.disconnect(ObjectIdentifier(self), edit) }
 
   var loop: any Loop { host.loop }
   var world: World { host.world }
   var realTime: Instant { host.configuration.now() }
   var readers: Readers { host.configuration.readers }
   var residentBytes: Int? { host.configuration.residentBytes() }
+
+  /// Throws if another client's edit is under way and the running command would add to it, or end it: its step, and its cancel,
+  /// would take back what is not its client's.
+  ///
+  /// - Parameter before: the edit that was under way when the command began.
+  func checkEdit(since before: EditID?) throws(ModelError) {
+    if let before, before != edit, world.changesHistory { throw .editInProgress }
+  }
+
+  /// Notes an edit that a command of this client has begun or ended.
+  func noteEdit(since before: EditID?) {
+    if world.edit != before { edit = world.edit }
+  }
 
   /// Makes the session. Called once.
   func makeSession(_ recorder: TrafficRecorder?) -> Session {
@@ -72,6 +87,8 @@ final class Client: MethodHost, HandlerClient {
     session.onDrained = { [weak self] in self?.drained() }
     session.hasMore = { [weak self] in self.map { $0.isHeldBack || $0.isResumeScheduled } ?? false }
     self.session = session
+    // The session owns the client, by its routes.
+    router = Router()
     subscribers.limit = configuration.limits.subscriptions
     return session
   }

@@ -60,6 +60,7 @@ public final class Host {
 
   /// A client, which is owned by its session.
   struct Connected {
+    let id: ObjectIdentifier
     unowned let client: Client
   }
 
@@ -67,10 +68,10 @@ public final class Host {
   public static func makeSession(
     _ configuration: Configuration, on loop: any Loop, recorder: TrafficRecorder? = nil
   ) -> Session {
-    Host(configuration, loop).connect(recorder)
+    Host(configuration, on: loop).connect(recorder)
   }
 
-  private init(_ configuration: Configuration, _ loop: any Loop) {
+  package init(_ configuration: Configuration, on loop: any Loop) {
     self.configuration = configuration
     self.loop = loop
     world = World(
@@ -80,9 +81,9 @@ public final class Host {
   }
 
   /// Adds a client and returns its session.
-  private func connect(_ recorder: TrafficRecorder?) -> Session {
+  package func connect(_ recorder: TrafficRecorder? = nil) -> Session {
     let client = Client(of: self)
-    clients.append(Connected(client: client))
+    clients.append(Connected(id: ObjectIdentifier(client), client: client))
     return client.makeSession(recorder)
   }
 
@@ -92,7 +93,12 @@ public final class Host {
     throw RPCError(.documentBusy, "A document is being opened.")
   }
 
-  func disconnect(_ client: ObjectIdentifier) { clients.removeAll { ObjectIdentifier($0.client) == client } }
+  /// Removes a client that is gone. Its edit ends with it: the step keeps its work, and undo takes it back.
+  func disconnect(_ client: ObjectIdentifier, _ edit: EditID?) {
+    clients.removeAll { $0.id == client }
+    guard let edit, edit == world.edit else { return }
+    turn { perform(.client(nil)) { try? $0.endEdit() } }
+  }
 
   /// Runs `body` as one turn of every client's session. Does nothing when the last client is gone.
   func turn(_ body: () -> Void) {

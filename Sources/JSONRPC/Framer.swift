@@ -16,8 +16,9 @@ struct Framer {
     case message(Range<Int>)
     /// More bytes are needed.
     case needsMore
-    /// A message above the size limit begins; it will be skipped.
-    case tooLarge
+    /// A message above the size limit begins; it will be skipped. The position is after its beginning, which is
+    /// ``beginningBytes`` long where it arrives with headers; a line's may be shorter or longer.
+    case tooLarge(Range<Int>)
     /// The start of the next message cannot be determined.
     case lost(String)
   }
@@ -26,6 +27,8 @@ struct Framer {
   private(set) var framing: Framing?
   /// Length of the message whose headers have been read.
   private var announced: Int?
+  /// Length of the oversized message whose headers have been read.
+  private var refused: Int?
   /// Bytes skipped after an oversized message was reported.
   private(set) var skipped = 0
 
@@ -42,13 +45,16 @@ struct Framer {
   /// Some programs write it at the start of their output.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
+  /// Of an oversized message so many bytes are looked at.
+  static let beginningBytes = 1 << 16
+
   init(messageBytes: Int, headerBytes: Int) {
     self.messageBytes = messageBytes
     self.headerBytes = headerBytes
   }
 
   /// Whether the input may end here.
-  var isBetweenMessages: Bool { !inHeaders && announced == nil && skip == 0 && scanned == 0 }
+  var isBetweenMessages: Bool { !inHeaders && announced == nil && refused == nil && skip == 0 && scanned == 0 }
 
   /// The next step over `bytes` from `position`, which advances past consumed bytes. The caller passes the rest again,
   /// followed by more.
@@ -70,6 +76,14 @@ struct Framer {
         skipped += end + 1 - position
         position = end + 1
         skipsLine = false
+      }
+      if let refused {
+        let beginning = position..<(position + min(refused, Self.beginningBytes))
+        guard bytes.count >= beginning.upperBound else { return .needsMore }
+        position = beginning.upperBound
+        skip = refused - beginning.count
+        self.refused = nil
+        return .tooLarge(beginning)
       }
       if let announced {
         guard bytes.count - position >= announced else { return .needsMore }
@@ -113,15 +127,16 @@ struct Framer {
     guard let end = lineEnd(in: bytes, from: position + scanned) else {
       scanned = bytes.count - position
       guard scanned > messageBytes else { return .needsMore }
+      let beginning = position..<bytes.count
       position = bytes.count
       scanned = 0
       skipsLine = true
-      return .tooLarge
+      return .tooLarge(beginning.prefix(Self.beginningBytes))
     }
     let range = position..<end
     position = end + 1
     scanned = 0
-    return range.count > messageBytes ? .tooLarge : .message(range)
+    return range.count > messageBytes ? .tooLarge(range.prefix(Self.beginningBytes)) : .message(range)
   }
 
   private func lineEnd(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
@@ -170,10 +185,10 @@ struct Framer {
         guard let length else { return .lost("Content-Length is missing") }
         inHeaders = false
         if length > messageBytes {
-          skip = length
-          return .tooLarge
+          refused = length
+        } else {
+          announced = length
         }
-        announced = length
         return nil
       }
       if let lost = readHeader(UnsafeRawBufferPointer(rebasing: bytes[line])) { return .lost(lost) }

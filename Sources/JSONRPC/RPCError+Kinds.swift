@@ -38,10 +38,6 @@ extension RPCError {
     RPCError(code: -32600, kind: "invalidRequest", message: message)
   }
 
-  static func offendingID(_ id: JSONValue, _ message: String) -> RPCError {
-    invalidRequest(message).with("offendingId", id)
-  }
-
   static let shutDown = RPCError(code: -32600, kind: "shutDown", message: "After shutdown only exit may come.")
 
   static let alreadyInitialized = RPCError(

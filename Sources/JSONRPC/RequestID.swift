@@ -6,8 +6,8 @@ import JSON
 public enum RequestID: Sendable, JSONEncodable {
   case integer(Int64)
   case string(String)
-  /// Of a request that is refused for it: its sender compares 1.0 with what it sent.
-  case fraction(Double)
+  /// Of a request that is refused for it, as it was written: a fraction, or an integer beyond 64 bits.
+  case number(String)
 
   /// The id in `value`; nil for invalid ids: null, a fraction, a container, absent.
   public init?(_ value: JSONValue) {
@@ -18,21 +18,12 @@ public enum RequestID: Sendable, JSONEncodable {
     }
   }
 
-  /// The id to refuse a request under, which may be one that is refused itself; nil for none that its sender would know again.
-  init?(refused value: JSONValue) {
-    if value.kind == .real, let number = try? value.double() {
-      self = .fraction(number)
-    } else {
-      self.init(value)
-    }
-  }
-
   @inline(__always)
   public func encode(to writer: inout JSONWriter) {
     switch self {
     case .integer(let number): writer.value(number)
     case .string(let text): writer.value(text)
-    case .fraction(let number): writer.value(number)
+    case .number(let text): writer.raw(text)
     }
   }
 }
@@ -53,7 +44,7 @@ extension RequestID: Hashable {
     case .string(let text):
       var text = text
       text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    case .fraction(let number): hasher.combine(number)
+    case .number(let text): hasher.combine(text)
     }
   }
 }

@@ -66,9 +66,9 @@ extension Session {
         let text = UnsafeRawBufferPointer(rebasing: bytes[range])
         take(text, Self.parse(text, limits.values), at: streamPosition + range.lowerBound)
       case .needsMore: return (position, nil)
-      case .tooLarge:
+      case .tooLarge(let beginning):
         counters.received += 1
-        write(error: .messageTooLarge(limit: limits.messageBytes), id: nil, batch: nil)
+        refuseLarge(UnsafeRawBufferPointer(rebasing: bytes[beginning]))
       case .lost(let reason): lose(reason)
       }
       if output.count > 1 << 20 { onOutput?() }
@@ -97,7 +97,7 @@ extension Session {
     recordArrival(text, at: position)
     isHandling = true
     switch parsed {
-    case .success(let document): handle(document, at: position)
+    case .success(let document): handle(document, text, at: position)
     case .failure(let unreadable): refuse(unreadable)
     }
     isHandling = false

@@ -37,17 +37,19 @@ private struct Envelope {
 
 extension Session {
   /// Runs a message: one call, or a batch.
-  func handle(_ document: JSONDocument, at position: Int) {
+  func handle(_ document: JSONDocument, _ text: UnsafeRawBufferPointer, at position: Int) {
     document.read { root in
       switch root.kind {
-      case .object: handle(root, document, batch: nil, at: position)
-      case .array: handleBatch(root, document, at: position)
+      case .object: handle(root, document, batch: nil, at: position) { MessageID(in: text)?.id }
+      case .array: handleBatch(root, document, text, at: position)
       default: write(error: .invalidRequest("A message is an object or an array of objects."), id: nil, batch: nil)
       }
     }
   }
 
-  private func handleBatch(_ entries: JSONValue, _ document: JSONDocument, at position: Int) {
+  private func handleBatch(
+    _ entries: JSONValue, _ document: JSONDocument, _ text: UnsafeRawBufferPointer, at position: Int
+  ) {
     let count = entries.count
     guard count > 0 else {
       return write(error: .invalidRequest("A batch has at least one entry."), id: nil, batch: nil)
@@ -56,10 +58,15 @@ extension Session {
       return write(error: .batchTooLarge(limit: limits.batch), id: nil, batch: nil)
     }
     let batch = Batch()
+    var ids: [RequestID?]?
     for index in 0..<count where ending == nil && !batch.exits {
       let entry = entries[index]
       if entry.kind == .object {
-        handle(entry, document, batch: batch, at: position)
+        handle(entry, document, batch: batch, at: position) {
+          let known = ids ?? MessageID.ofBatch(text)
+          ids = known
+          return index < known.count ? known[index] : nil
+        }
       } else {
         batch.remaining += 1
         write(error: .invalidRequest("An entry of a batch is an object."), id: nil, batch: batch)
@@ -70,22 +77,27 @@ extension Session {
     if batch.exits { exit() }
   }
 
-  private func handle(_ message: JSONValue, _ document: JSONDocument, batch: Batch?, at position: Int) {
+  /// - Parameter refusedID: reads the id from the text, as it was written.
+  private func handle(
+    _ message: JSONValue, _ document: JSONDocument, batch: Batch?, at position: Int, refusedID: () -> RequestID?
+  ) {
     let envelope = Envelope(message)
     guard let name = envelope.method else {
       if envelope.isResponse {
         logger.debug("a response was ignored: the server sends no requests")
         return
       }
-      return refuse(.invalidRequest("A request has a method."), envelope, batch)
+      return refuse(.invalidRequest("A request has a method."), envelope, batch, refusedID)
     }
-    guard name.kind == .string else { return refuse(.invalidRequest("The method is a string."), envelope, batch) }
+    guard name.kind == .string else {
+      return refuse(.invalidRequest("The method is a string."), envelope, batch, refusedID)
+    }
     guard envelope.isVersion2 else {
-      return refuse(.invalidRequest("A request has the member \"jsonrpc\": \"2.0\"."), envelope, batch)
+      return refuse(.invalidRequest("A request has the member \"jsonrpc\": \"2.0\"."), envelope, batch, refusedID)
     }
     var id: RequestID?
     if let given = envelope.id {
-      guard let usable = usableID(given, batch) else { return }
+      guard let usable = usableID(given, batch, refusedID) else { return }
       id = usable
       if let batch {
         batch.remaining += 1
@@ -116,30 +128,42 @@ extension Session {
   }
 
   /// The id if it is valid; otherwise answers with an error.
-  private func usableID(_ given: JSONValue, _ batch: Batch?) -> RequestID? {
+  private func usableID(_ given: JSONValue, _ batch: Batch?, _ refusedID: () -> RequestID?) -> RequestID? {
     guard let id = RequestID(given) else {
       batch?.remaining += 1
-      let error = RPCError.offendingID(given, "An id is a string or an integer.")
-      write(error: error, id: RequestID(refused: given), batch: batch)
+      let written = given.kind == .real ? refusedID() : nil
+      let error = RPCError.invalidRequest("An id is a string, or an integer within 64 bits.")
+      write(
+        error: written.map { error.with("offendingId", $0) } ?? error.with("offendingId", given), id: written,
+        batch: batch)
       return nil
     }
     if inFlight[id] != nil || batchIDs.contains(id) {
       batch?.remaining += 1
-      write(error: .offendingID(given, "The id belongs to a request in flight."), id: nil, batch: batch)
+      write(
+        error: .invalidRequest("The id belongs to a request in flight.").with("offendingId", given), id: nil,
+        batch: batch)
       return nil
     }
     return id
   }
 
   /// Answers an invalid request, under its id if that is valid.
-  private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?) {
+  private func refuse(_ error: RPCError, _ envelope: Envelope, _ batch: Batch?, _ refusedID: () -> RequestID?) {
     var id: RequestID?
     if let given = envelope.id {
-      guard let usable = usableID(given, batch) else { return }
+      guard let usable = usableID(given, batch, refusedID) else { return }
       id = usable
     }
     batch?.remaining += 1
     write(error: error, id: id, batch: batch)
+  }
+
+  /// Answers a message that is skipped for its size, under its id where that stands in the first ``Framer/beginningBytes``.
+  func refuseLarge(_ beginning: UnsafeRawBufferPointer) {
+    let id = MessageID(in: beginning)?.id
+    let isUsable = id.map { inFlight[$0] == nil } ?? false
+    write(error: .messageTooLarge(limit: limits.messageBytes), id: isUsable ? id : nil, batch: nil)
   }
 
   /// Answers a text that is refused: whoever sent it waits for an answer under its id.
@@ -281,9 +305,10 @@ struct UnreadableText: Error {
     else { return }
     document.read { root in
       isBatch = root.kind == .array
-      for index in 0..<(isBatch ? root.count : 1) {
+      let written = isBatch ? MessageID.ofBatch(text) : [MessageID(in: text)?.id]
+      for (index, id) in written.enumerated() {
         let entry = isBatch ? root[index] : root
-        if entry["method"].kind == .string, let id = RequestID(refused: entry["id"]) { ids.append(id) }
+        if let id, entry["method"].kind == .string { ids.append(id) }
       }
     }
   }

@@ -35,8 +35,12 @@ extension Session {
       unrecorded.head += bytes[start..<taken.upperBound]
       // White space between messages may be unlimited.
       if framer.isBetweenMessages { unrecorded.head = [] }
-    case .tooLarge where framer.framing == .lines: recordSkipped(bytes, start..<taken.upperBound)
-    case .tooLarge: recordUnframed(bytes[start..<taken.upperBound])
+    case .tooLarge(let beginning):
+      // What its answer depends on.
+      let id = MessageID(in: UnsafeRawBufferPointer(rebasing: bytes[beginning]))
+      let end = beginning.lowerBound + (id?.end ?? 0)
+      recordUnframed(bytes[start..<end])
+      recordSkipped(bytes, end..<taken.upperBound)
     case .lost: recordUnframed(bytes[start...])
     }
   }

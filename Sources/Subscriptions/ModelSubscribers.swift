@@ -35,7 +35,7 @@ package final class ViewpointSubscriber: Subscriber {
   package let interests: [StatePattern]
   package var isDirty: Bool { origin != nil }
 
-  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
+  package func ends(with object: ObjectReference, in world: World) -> Bool {
     guard object == scope else { return false }
     self.origin = nil
     return true
@@ -92,7 +92,7 @@ package final class LocationSubscriber: Subscriber {
   package let interests: [StatePattern]
   package var isDirty: Bool { hasLocation || hasStatus }
 
-  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
+  package func ends(with object: ObjectReference, in world: World) -> Bool {
     guard object == scope else { return false }
     (hasLocation, hasStatus) = (false, false)
     return true

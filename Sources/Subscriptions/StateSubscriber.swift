@@ -52,11 +52,9 @@ package final class StateSubscriber: Subscriber {
     followed = objects.contains(nil) ? nil : Set(objects.compactMap { $0 })
   }
 
-  /// What undo closes, redo may bring back; a path may also lead to an object that has yet to be created.
-  package func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool {
-    guard let followed, origin != .undo || !object.collection.isUndoable, followed.contains(object) else {
-      return false
-    }
+  /// A path may also lead to an object that has yet to be created.
+  package func ends(with object: ObjectReference, in world: World) -> Bool {
+    guard let followed, followed.contains(object) else { return false }
     known.insert(object)
     return followed.allSatisfy { known.contains($0) && world.revision(of: $0) == nil }
   }

@@ -27,7 +27,7 @@ package protocol Subscriber: AnyObject {
   /// Whether recorded changes were discarded; the next flush sends a snapshot instead.
   var needsResync: Bool { get }
   /// Whether the closing of an object, which has been recorded, ends the subscription: nothing that it follows is left.
-  func ends(with object: ObjectReference, by origin: Origin, in world: World) -> Bool
+  func ends(with object: ObjectReference, in world: World) -> Bool
 
   /// Records a change.
   ///

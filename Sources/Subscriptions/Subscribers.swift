@@ -21,8 +21,8 @@ package struct Subscribers {
     var isDelivering = false
     /// Why it ends once all that is recorded has been sent, and with which object.
     var end: (reason: StateProtocol.EndReason, object: ObjectReference)?
-    /// An object that it follows and that was closed amid an edit, whose changes it defers.
-    var closed: (object: ObjectReference, origin: Origin)?
+    /// An object that may come back, with whose closing nothing that it follows is left.
+    var closed: ObjectReference?
 
     init(_ subscriber: any Subscriber, _ number: Int) {
       self.subscriber = subscriber
@@ -36,6 +36,10 @@ package struct Subscribers {
   private var lists = SentLists()
   /// Numbers of subscriptions with changes to send, ascending.
   private(set) var dirty: [Int] = []
+  /// Numbers of subscriptions that end unless an object comes back: by redo what undo has closed, by its cancel what was closed amid
+  /// an edit.
+  private var closedByUndo: Set<Int> = []
+  private var closedInEdit: Set<Int> = []
   /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
   private var rateLimited: Set<Int> = []
   private var lastID = 0
@@ -124,19 +128,42 @@ package struct Subscribers {
       }
       guard case .closed(let object) = change.event else { continue }
       for number in concerned {
-        guard let entry = entries[number], entry.end == nil,
-          entry.subscriber.ends(with: object, by: change.origin, in: world)
-        else { continue }
-        if isEditing, entry.subscriber.defersEdits, !isReplaced {
-          // An edit that is cancelled brings it back.
-          entry.closed = (object, change.origin)
+        guard let entry = entries[number], entry.end == nil, entry.subscriber.ends(with: object, in: world) else {
           continue
         }
-        entry.end = (isReplaced ? .replaced : .closed, object)
-        markDirty(number)
+        if isReplaced {
+          end(entry, .replaced, object)
+        } else if change.origin == .undo, object.collection.isUndoable {
+          entry.closed = object
+          closedByUndo.insert(number)
+        } else if world.isEditing, object.collection.isUndoable || entry.subscriber.defersEdits {
+          entry.closed = object
+          closedInEdit.insert(number)
+        } else {
+          end(entry, .closed, object)
+        }
       }
     }
+    if !closedByUndo.isEmpty, !world.history.hasUndone { closedByUndo = endClosed(closedByUndo, world) }
+    if !closedInEdit.isEmpty, !world.isEditing { closedInEdit = endClosed(closedInEdit, world) }
     lists.update(changes, world)
+  }
+
+  private mutating func end(_ entry: Entry, _ reason: StateProtocol.EndReason, _ object: ObjectReference) {
+    entry.end = (reason, object)
+    markDirty(entry.number)
+  }
+
+  /// Ends subscriptions whose object has not come back.
+  ///
+  /// - Returns: none of them.
+  private mutating func endClosed(_ numbers: Set<Int>, _ world: World) -> Set<Int> {
+    for number in numbers.sorted() {
+      guard let entry = entries[number], let object = entry.closed else { continue }
+      entry.closed = nil
+      if entry.end == nil, entry.subscriber.ends(with: object, in: world) { end(entry, .closed, object) }
+    }
+    return []
   }
 
   /// An edit has begun and earlier changes have been sent: subscriptions that defer edits compare with this world.
@@ -149,14 +176,7 @@ package struct Subscribers {
   /// The edit has ended and its last change is recorded: deferred changes can be sent.
   package mutating func endEdit(_ world: World) {
     isEditing = false
-    for entry in entries.values where entry.subscriber.defersEdits {
-      entry.subscriber.stopComparing()
-      guard let (object, origin) = entry.closed else { continue }
-      entry.closed = nil
-      guard entry.end == nil, entry.subscriber.ends(with: object, by: origin, in: world) else { continue }
-      entry.end = (.closed, object)
-      markDirty(entry.number)
-    }
+    for entry in entries.values where entry.subscriber.defersEdits { entry.subscriber.stopComparing() }
   }
 
   /// Sends only differences from `world`: the changes recorded next replace many objects by equal ones.

@@ -112,7 +112,7 @@ package enum PackedColumn {
   /// NaN is null.
   package static func doubles(_ values: [Double]) -> JSONOpaque { column("float64", values.map(\.bitPattern)) }
 
-  fileprivate static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
+  static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
     let words = 1.littleEndian == 1 ? words : words.map(\.littleEndian)
     let data = words.withUnsafeBytes { Base64.encode($0) }
     return .written { writer in
@@ -127,77 +127,5 @@ package enum PackedColumn {
   fileprivate static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
     writer.key("data")
     base64.withUnsafeBufferPointer { writer.value(utf8: $0) }
-  }
-}
-
-/// The values of one attribute: packed while all are integers, or all are doubles or null; else a JSON array.
-private struct AttributeColumn {
-  private enum Layout { case nulls, integers, doubles, values }
-
-  private var layout = Layout.nulls
-  private var count = 0
-  /// The bits of numbers.
-  private var words: [UInt64] = []
-  /// The array's elements, each behind a comma.
-  private var text: [UInt8] = []
-
-  var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
-
-  mutating func append(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {
-    switch (layout, value) {
-    case (.nulls, .null): break
-    case (.nulls, .integer(let number)) where count == 0:
-      layout = .integers
-      words.append(UInt64(bitPattern: number))
-    case (.nulls, .double(let number)):
-      layout = .doubles
-      words = Array(repeating: Double.nan.bitPattern, count: count)
-      words.append(number.bitPattern)
-    case (.integers, .integer(let number)): words.append(UInt64(bitPattern: number))
-    case (.doubles, .double(let number)): words.append(number.bitPattern)
-    case (.doubles, .null): words.append(Double.nan.bitPattern)
-    default:
-      spellOut(&scratch)
-      write(value, &scratch)
-    }
-    count += 1
-  }
-
-  private mutating func spellOut(_ scratch: inout JSONWriter) {
-    switch layout {
-    case .values: return
-    case .nulls: for _ in 0..<count { write(.null, &scratch) }
-    case .integers: for word in words { write(.integer(Int64(bitPattern: word)), &scratch) }
-    case .doubles:
-      for word in words {
-        let number = Double(bitPattern: word)
-        write(number.isNaN ? .null : .double(number), &scratch)
-      }
-    }
-    (layout, words) = (.values, [])
-  }
-
-  private mutating func write(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {
-    scratch.truncate(to: 0)
-    FeatureWriter.write(value, to: &scratch)
-    text.append(UInt8(ascii: ","))
-    text.append(contentsOf: scratch.bytes)
-  }
-
-  var column: JSONOpaque {
-    switch layout {
-    case .integers: return PackedColumn.column("int64", words)
-    case .doubles: return PackedColumn.column("float64", words)
-    case .nulls:
-      let count = count
-      return .written { writer in writer.array(Array(repeating: (), count: count)) { $1.null() } }
-    case .values:
-      let elements = text
-      return .written { writer in
-        writer.beginArray()
-        elements.dropFirst().withUnsafeBytes { writer.raw($0) }
-        writer.endArray()
-      }
-    }
   }
 }

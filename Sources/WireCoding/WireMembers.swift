@@ -69,7 +69,7 @@ extension Wire {
     case .expression(let given): .expression(try expression(given, at: nil))
     case .labelDefinitions(let labels): .labels(try self.labels(labels))
     case .popupDefinition(let popup): .popup(try self.popup(popup))
-    case .featureReduction(let reduction): .featureReduction(featureReduction(reduction))
+    case .featureReduction(let reduction): .featureReduction(try featureReduction(reduction))
     case .renderer(let renderer): .renderer(try self.renderer(renderer))
     case .layerTime(let time):
       .time(

@@ -83,9 +83,10 @@ extension Wire {
       priority: label.priority, definition: label.definition)
   }
 
-  package static func popup(_ popup: Popup, of id: Int) -> SymbologyProtocol.Popup {
+  /// - Parameter cluster: nil for a feature.
+  package static func popup(_ popup: Popup, of id: Int, cluster: String? = nil) -> SymbologyProtocol.Popup {
     .init(
-      id: id, title: popup.title.string,
+      id: id, cluster: cluster, title: popup.title.string,
       lines: popup.lines.map { line in
         .init(
           field: line.field?.string, label: line.label.string, value: line.value == .null ? nil : opaque(line.value),

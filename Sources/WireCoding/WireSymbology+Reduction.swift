@@ -5,16 +5,25 @@ import GeoProtocol
 import Query
 
 extension Wire {
-  static func featureReduction(_ wire: SymbologyProtocol.FeatureReduction) -> FeatureReduction {
+  static func featureReduction(
+    _ wire: SymbologyProtocol.FeatureReduction
+  ) throws(SymbologyError) -> FeatureReduction {
     var reduction = FeatureReduction()
     reduction.isEnabled = wire.isEnabled
     reduction.radius = wire.radius
     reduction.maxScale = wire.maxScale
     reduction.minSymbolSize = wire.minSymbolSize
     reduction.maxSymbolSize = wire.maxSymbolSize
-    reduction.aggregateFields = wire.aggregateFields.map {
-      .init(name: $0.name, statistic: word($0.statisticType, .count), field: $0.onStatisticField)
+    reduction.aggregateFields = wire.aggregateFields.map(statistic)
+    if let given = wire.renderer {
+      reduction.renderer = try within("renderer") { () throws(SymbologyError) in try renderer(given) }
     }
+    reduction.labels = try within("labels") { () throws(SymbologyError) in try labels(wire.labels) }
+    reduction.labelsEnabled = wire.labelsEnabled
+    if let given = wire.popup {
+      reduction.popup = try within("popup") { () throws(SymbologyError) in try popup(given) }
+    }
+    reduction.isPopupEnabled = wire.isPopupEnabled
     return reduction
   }
 
@@ -22,8 +31,18 @@ extension Wire {
     .init(
       isEnabled: reduction.isEnabled, radius: reduction.radius, maxScale: reduction.maxScale,
       minSymbolSize: reduction.minSymbolSize, maxSymbolSize: reduction.maxSymbolSize,
-      aggregateFields: reduction.aggregateFields.map {
-        .init(name: $0.name.string, statisticType: word($0.statistic, .count), onStatisticField: $0.field.string)
-      })
+      aggregateFields: reduction.aggregateFields.map(statistic), renderer: reduction.renderer.map(renderer),
+      labels: reduction.labels.map(label), labelsEnabled: reduction.labelsEnabled,
+      popup: reduction.popup.map(popup), isPopupEnabled: reduction.isPopupEnabled)
+  }
+
+  /// A statistic, under its own name or that of its type and field.
+  package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
+    let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")
+    return NamedStatistic(name: name, word(wire.type, .count), of: wire.field)
+  }
+
+  static func statistic(_ statistic: NamedStatistic) -> FeatureProtocol.Statistic {
+    .init(type: word(statistic.kind, .count), field: statistic.field?.string, name: statistic.name.string)
   }
 }

@@ -4,6 +4,7 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
+import JSONRPC
 
 extension Wire {
   package static func viewpoint(_ viewpoint: Viewpoint) -> ViewProtocol.Viewpoint {
@@ -97,5 +98,28 @@ extension Wire {
     .init(
       source: display.source?.rawValue, autoPanMode: word(display.autoPanMode, .off),
       wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
+  }
+
+  /// The positions that were transformed, null for the others.
+  package static func list<V: JSONEncodable & SendableMetatype>(
+    _ results: [Result<Point, TransformError>], _ value: @escaping @Sendable (Point) -> V
+  ) -> JSONOpaque {
+    .written { writer in
+      writer.beginArray()
+      for result in results {
+        if case .success(let point) = result { value(point).encode(to: &writer) } else { writer.null() }
+      }
+      writer.endArray()
+    }
+  }
+
+  /// The positions that have no coordinates in the target; nil without any.
+  package static func failures(_ results: [Result<Point, TransformError>]) -> [ErrorsProtocol.ItemFailure]? {
+    let failures = results.enumerated().compactMap { index, result -> ErrorsProtocol.ItemFailure? in
+      guard case .failure(let error) = result else { return nil }
+      let failure = RPCError(error).failure
+      return .init(index: index, kind: failure.kind.string, message: failure.message.string)
+    }
+    return failures.isEmpty ? nil : failures
   }
 }

@@ -33,6 +33,7 @@ PROGRAMS = {
     "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
     "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
+    "clusters": ("floors/clusters.c", ["-lm"]),
     "features": ("floors/features.c", ["-lgdal"]),
     "scan": ("floors/scan.c", []),
 }
@@ -91,6 +92,10 @@ MEASURES = [
     Measure("nearest", "nearest", "us/place", "planar_microseconds", most=1.4),
     Measure("nearest-geodetic", "nearest", "us/place", "geodetic_microseconds", limit=15),
     Measure("join", "join", "s", "join_seconds", most=0.4),
+    Measure("cluster-build", "clusters", "s", "cluster_seconds", most=0.9),
+    Measure("cluster-nodes", "clusters", "nodes", "cluster_nodes", most=1.00001),
+    Measure("cluster-tile", "clusters", "us", "tile_microseconds", limit=10),
+    Measure("cluster-memory", "clusters", "MB", "cluster_megabytes", limit=300),
     Measure("query-ids", "model", "us/box", "ids_microseconds", most=1.6),
     Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
     Measure(
@@ -347,6 +352,15 @@ class Bench:
             raise Skipped("the tests have no figures of nearest features")
         return "\n".join(found)
 
+    def clusters(self, side: str) -> str:
+        """In the process: a million points clustered for the zooms 16 to 0; tiles of clusters."""
+        if side == "floor":
+            return output_of([str(BUILD / "clusters")])
+        found = re.findall(r"^clusters (\S+ \S+)$", self.figures_of_tests("clusters"), re.MULTILINE)
+        if not found:
+            raise Skipped("the tests have no figures of clusters")
+        return "\n".join(found)
+
     def boost_program(self) -> Path:
         """The floor in C++, which few machines can compile."""
         program, source = BUILD / "nearest", HERE / "floors/nearest.cpp"
@@ -411,7 +425,7 @@ class Bench:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
             "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
-            "nearest": self.nearest, "join": self.join, "observe": self.observe, "transaction": self.transaction,
+            "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side)}
         mode = "query" if group == "model" else group

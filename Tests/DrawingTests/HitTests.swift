@@ -217,7 +217,7 @@ import Testing
 }
 
 /// A seeded generator (SplitMix64).
-private struct Random {
+struct Random {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
 

@@ -61,7 +61,7 @@ import Testing
   private func items() throws -> [String] {
     var lines: [String] = []
     for layer in try ViewSnapshot(of: ID("v"), in: world).layers {
-      layer.forEachItem { item in
+      try layer.forEachItem { item in
         var size = "-"
         if case .simpleMarker(let marker)? = item.symbol { size = "\(marker.size)" }
         let labels = item.labels.map { "\($0.symbol.text):\($0.symbol.size)" }.joined(separator: ",")
@@ -128,7 +128,7 @@ import Testing
     let before = try ViewSnapshot(of: ID("v"), in: world)
     try world.removeLayer(ID("a"))
     var count = 0
-    for layer in before.layers { layer.forEachItem { _ in count += 1 } }
+    for layer in before.layers { try layer.forEachItem { _ in count += 1 } }
     #expect(count == 3)
     #expect(try items() == [])
   }

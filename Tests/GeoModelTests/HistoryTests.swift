@@ -156,7 +156,7 @@ struct HistoryTests {
     #expect(world.history.isModified)
     try world.run { try $0.redo() }
     #expect(!world.history.isModified)
-    try world.run { try $0.resizeView("v", width: 100, height: nil, dpi: nil) }
+    try world.run { try $0.resizeView("v", [MemberChange(.width, 100.0)]) }
     #expect(world.history.isModified)
   }
 }

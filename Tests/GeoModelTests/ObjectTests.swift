@@ -146,7 +146,7 @@ struct ObjectTests {
     last = revisions()
     _ = try world.run { try $0.addGraphics(points([Point(x: 1, y: 1)]), to: "o") }
     #expect(revisions() == [last[0], world.revision, world.revision])
-    try world.run { try $0.resizeView("v", width: 10, height: nil, dpi: nil) }
+    try world.run { try $0.resizeView("v", [MemberChange(.width, 10.0)]) }
     #expect(revisions() == [last[0], world.revision, world.revision - 1])
     try world.run { try $0.removeLayer("a") }
     try world.run { try $0.closeOverlay("o") }

@@ -131,7 +131,7 @@ struct ViewpointTests {
   @Test mutating func `resize keeps center and scale`() throws {
     let id = try world.makeView(viewpoint: .mercator(100, 200, scale: 5000, rotation: 45))
     let before = try world.view(id).camera
-    try world.run { try $0.resizeView(id, width: 1600, height: nil, dpi: nil) }
+    try world.run { try $0.resizeView(id, [MemberChange(.width, 1600.0)]) }
     #expect(try world.view(id).camera == before)
     #expect(try world.view(id).screen == Screen(width: 1600, height: 600, dpi: 96))
     #expect(world.takeChangeDescriptions() == ["views/v.width"])
@@ -141,7 +141,9 @@ struct ViewpointTests {
     try world.run { try $0.setViewpoint(of: id, to: .box(0, 0, 1000, 1000)) }
     let box = try world.view(id).viewpoint
     let camera = try world.view(id).camera
-    try world.run { try $0.resizeView(id, width: 300, height: 300, dpi: 192) }
+    try world.run {
+      try $0.resizeView(id, [MemberChange(.width, 300.0), MemberChange(.height, 300.0), MemberChange(.dpi, 192.0)])
+    }
     #expect(try world.view(id).viewpoint == box)
     #expect(try world.view(id).camera == camera)
     // Setting it again fits it to the new screen, which is a change.

@@ -112,7 +112,7 @@ import Testing
     let output = text(harness)
     let first = output.split(separator: "\r\n\r\n").dropFirst().first?.split(separator: "Content-").first.map(
       String.init)
-    #expect(Failure(first) == Failure("null", -32600, "messageTooLarge"))
+    #expect(Failure(first) == Failure("1", -32600, "messageTooLarge"))
     #expect(output.hasSuffix(framed(result("2"))))
   }
 
@@ -123,8 +123,43 @@ import Testing
     let large = request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 500))"}"#)
     for byte in Array((large + "\n" + request("2", "echo") + "\n").utf8) { harness.client.send([byte]) }
     let lines = harness.takeLines()
-    #expect(Failure(lines.first) == Failure("null", -32600, "messageTooLarge"))
+    #expect(Failure(lines.first) == Failure("1", -32600, "messageTooLarge"))
     #expect(lines.dropFirst() == [result("2")])
+  }
+
+  @Test(arguments: [
+    (#"{"jsonrpc":"2.0","id":"a\"b","method":"echo","params":{"x":"X"}}"#, #""a\"b""#),
+    (#"{ "id" : 1.50 , "params" : "X" }"#, "1.50"),
+    (#"{"params":{"id":7,"a":[{"id":8}]},"id":18446744073709551616,"x":"X"}"#, "18446744073709551616"),
+    (#"{"params":"X","id":1}"#, "null"), (#"{"id":null,"params":"X"}"#, "null"),
+    (#"{"method":"echo","params":"X"}"#, "null"),
+    (#"[{"id":1,"params":"X"}]"#, "null"), (#"{"id":[1],"x":"X"}"#, "null"), (#"X"#, "null"),
+  ])
+  func `an oversized message is refused under its id where its beginning has it`(message: String, id: String) {
+    var limits = SessionLimits()
+    limits.messageBytes = 200
+    let harness = headerSession(limits)
+    let large = message.replacing("X", with: String(repeating: "x", count: 70_000))
+    for piece in [1000, 1 << 20] {
+      var rest = Array((framed(large) + framed(request("2", "echo"))).utf8)[...]
+      while !rest.isEmpty {
+        harness.client.send(Array(rest.prefix(piece)))
+        rest = rest.dropFirst(piece)
+      }
+      let output = text(harness)
+      #expect(output.contains(#""id":\#(id),"#))
+      #expect(output.contains("messageTooLarge"))
+      #expect(output.hasSuffix(framed(result("2"))))
+    }
+  }
+
+  @Test func `an oversized message with the id of a request in flight has no answer under it`() {
+    var limits = SessionLimits()
+    limits.messageBytes = 200
+    let harness = Harness(limits: limits)
+    _ = harness.answer("1", "wait")
+    let large = request("1", "echo", #"{"a":"\#(String(repeating: "x", count: 500))"}"#)
+    #expect(harness.lines(large).map { Failure($0) } == [Failure("null", -32600, "messageTooLarge")])
   }
 
   @Test func `a line end inside a written value never ends the line`() {

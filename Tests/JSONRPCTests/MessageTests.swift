@@ -59,13 +59,20 @@ import Testing
   }
 
   @Test(arguments: [
-    ("null", "null"), ("1.5", "1.5"), ("1.0", "1.0"), ("true", "null"), ("{}", "null"), ("[1]", "null"),
+    ("null", "null"), ("1.5", "1.5"), ("1.0", "1.0"), ("1e2", "1e2"),
+    ("18446744073709551616", "18446744073709551616"), ("-9223372036854775809", "-9223372036854775809"),
+    ("true", "null"), ("{}", "null"), ("[1]", "null"),
   ])
   func `an invalid id is refused, as a number under itself, and returned in data`(id: String, answered: String) {
     let harness = Harness()
     let lines = harness.answer(id, "echo")
-    #expect(lines.map { Failure($0) } == [Failure(answered, -32600, "invalidRequest")])
+    #expect(lines.map { Failure($0).map { "\($0.code) \($0.kind)" } } == ["-32600 invalidRequest"])
+    // As it was written.
+    #expect(lines.first?.contains(#""id":\#(answered),"#) == true)
     #expect(lines.first?.contains(#""offendingId":\#(id)"#) == true)
+    #expect(
+      harness.lines("[" + request("\"before\"", "echo") + "," + request(id, "echo") + "]").first?
+        .contains(#""id":\#(answered),"error""#) == true)
   }
 
   @Test func `1 and "1" are different ids in flight, and a repeated id is refused`() {

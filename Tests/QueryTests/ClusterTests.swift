@@ -204,4 +204,28 @@ private struct PointMaker {
       }
     }
   }
+
+  @Test func `clusters of closed objects are dropped, and of the others the eight used last are kept`() throws {
+    let cache = ClusterCache()
+    var store = FeatureStore()
+    var batch = FeatureBatch()
+    for x in [0.0, 0.1, 50] {
+      batch.begin()
+      batch.setPoint(x: x, y: 0)
+    }
+    try store.append(batch)
+    func ask(_ object: String, filter: String = "") throws {
+      let key = ClusterCache.Key(object: object, settings: ClusterSettings(), plane: .degrees, filter: filter)
+      #expect(try cache.features(key, of: store, shown: { $0 }, checking: { _ in }).tree.nodeCount(zoom: 4) == 2)
+    }
+    for object in ["a", "b", "c"] { try ask(object) }
+    try ask("b", filter: "TRUE")
+    cache.forget("a")
+    cache.forget("none")
+    #expect(cache.objects == ["b", "c"])
+    for number in 0..<8 { try ask("o\(number)") }
+    #expect(cache.objects == Set((0..<8).map { "o\($0)" }))
+    cache.removeAll()
+    #expect(cache.objects == [])
+  }
 }

@@ -78,6 +78,41 @@ import Testing
     ),
   ]
 
+  @Test func `NOT has one normal form, and what cannot be written is the whole expression's fault`() throws {
+    for (text, normal) in [
+      ("NOT (NOT (NOT (u > 'ab')))", "NOT u > 'ab'"), ("NOT NOT NOT NOT a", "NOT (NOT a)"),
+      ("NOT (NOT NOT a)", "NOT a"),
+      ("NOT (NOT (NOT (NOT (a AND b))))", "NOT (NOT (a AND b))"), ("(NOT (a)) = TRUE", "(NOT a) = TRUE"),
+    ] {
+      #expect(try Expression(text).normalized() == normal, "\(text)")
+      #expect(try Expression(normal).normalized() == normal, "\(text)")
+    }
+    let long = try Expression(Array(repeating: "n=1", count: 9000).joined(separator: " OR "))
+    #expect {
+      try long.normalized()
+    } throws: { error in
+      let error = error as? ExpressionError
+      return error?.kind == .tooLong && error?.steps == nil
+        && error?.expected == "at most 65536 bytes as text in the normal form"
+    }
+  }
+
+  @Test func `backslashes keep their meaning through both encodings`() throws {
+    for (text, json) in [
+      (#"a = 'C:\dir\\new'"#, #"{"op":"=","args":[{"property":"a"},"C:\\dir\\new"]}"#),
+      (#"a = 'x\ny'"#, #"{"op":"=","args":[{"property":"a"},"x\ny"]}"#),
+      (#"a LIKE 'x\\ny\_\d'"#, #"{"op":"like","args":[{"property":"a"},"x\\\\ny\\_\\d"]}"#),
+      (#"a LIKE '%\t'"#, #"{"op":"like","args":[{"property":"a"},"%\t"]}"#),
+    ] {
+      #expect(try Expression(text).json() == json)
+      #expect(try Expression(Self.expression(json: json).text).json() == json)
+    }
+    // In JSON a backslash before a letter is itself.
+    let pattern = try Self.expression(json: #"{"op":"like","args":[{"property":"a"},"x\\ny"]}"#)
+    #expect(try pattern.evaluated { _ in .string(#"x\ny"#) } == .bool(true))
+    #expect(try Expression(pattern.normalized()).evaluated { _ in .string(#"x\ny"#) } == .bool(true))
+  }
+
   @Test(arguments: pairs)
   func `both encodings of an expression convert to each other`(text: String, json: String) throws {
     let (fromText, fromJSON) = (try Expression(text), try Self.expression(json: json))

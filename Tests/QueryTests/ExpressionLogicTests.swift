@@ -53,7 +53,9 @@ import Testing
     for text in unknown { #expect(try Self.value(text) == .null, "\(text)") }
     let known: [(String, Bool)] = [
       ("u IS NULL", true), ("u IS NOT NULL", false), ("n IS NULL", false), ("n IS NOT NULL", true),
-      ("(u = 1) IS NULL", true),
+      ("(u = 1) IS NULL", true), ("u = 1 IS NULL", true), ("n = 1 IS NULL", false), ("NOT n = 1 IS NULL", true),
+      ("u LIKE 'a' IS NOT NULL", false), ("u BETWEEN 1 AND 2 IS NULL", true), ("u IN (1) IS NULL", true),
+      ("u IS NULL IS NULL", false), ("n = 1 AND u = 1 IS NULL", false), ("n + u IS NULL", true),
       ("n IN (5, u)", true), ("n NOT IN (5, u)", false), ("n BETWEEN 6 AND u", false), ("n BETWEEN u AND 4", false),
       ("n NOT BETWEEN 6 AND u", true), ("NOT (u IS NULL)", false), ("1 / 0 IS NULL", true),
     ]
@@ -97,7 +99,9 @@ import Testing
 
   @Test(arguments: [
     (#"a\"#, #"'a\\'"#, true), (#"a\b"#, #"'a\\'"#, false), (#"a\b"#, #"'a\\%'"#, true), (#"a\%"#, #"'a\\\%'"#, true),
-    (#"a\x"#, #"'a\\\%'"#, false), (#"a\b"#, #"'a\b'"#, true), ("ab", #"'a\b'"#, false), ("it's", #"'it\'s'"#, true),
+    (#"a\x"#, #"'a\\\%'"#, false), (#"a\d"#, #"'a\d'"#, true), ("ad", #"'a\d'"#, false),
+    ("a\u{8}", #"'a\b'"#, true), (#"a\b"#, #"'a\b'"#, false), ("a\nb", #"'%\n_'"#, true), (#"a\n"#, #"'a\\n'"#, true),
+    ("it's", #"'it\'s'"#, true),
     ("it's", "'it''s'", true), (#"\'"#, #"'\\'''"#, true), (#"\'"#, #"'\\\''"#, true), ("a_%", #"'a\_\%'"#, true),
   ])
   func `a backslash in a pattern escapes wildcards, quotes and backslashes, and stands for itself otherwise`(

@@ -124,7 +124,7 @@ import Testing
     ("INTERVAL('..', '..')", "type", 1), ("A_EQUALS(a, b", "syntax", 14), ("A_EQUALS('a', ('a'))", "type", 10),
     ("A_EQUALS(a, (1, ))", "syntax", 17), ("a IN ((1, 2))", "syntax", 9), ("(1, 2)", "syntax", 3),
     ("A_EQUALS(a, (1) (2))", "syntax", 17), ("T_BEFOR(a, b)", "unknownFunction", 1),
-    ("INTERVAL(1, '..') IS NULL", "type", 10), ("S_INTERSECTS(a, 1)", "type", 17), ("POINT (1 2) = b", "type", 15),
+    ("INTERVAL(1, '..') IS NULL", "type", 10), ("S_INTERSECTS(a, 1)", "type", 17), ("POINT (1 2) = b", "type", 1),
     ("S_INTERSECTS(a, POINT (1))", "badLiteral", 25), ("S_INTERSECTS(a, POINT (1 2)", "syntax", 28),
     ("S_INTERSECTS(a, POLYGON ((0 0, 1 0, 1 1)))", "badLiteral", 17), ("POINT Z (1 2 3)", "type", 1),
     ("S_WITHIN(a, POLYGON ((0 0, 1 0, 1 1, 0 0), (1 2 3)))", "badLiteral", 50),

@@ -36,9 +36,10 @@ import Testing
       ("-9223372036854775808", .integer(.min)), ("1.", .double(1)), (".5", .double(0.5)), ("1.e2", .double(100)),
       (".5E-1", .double(0.05)), ("2e+3", .double(2000)), ("+4", .integer(4)), ("007", .integer(7)),
       ("'it''s'", .string("it's")),
-      (#"'it\'s'"#, .string("it's")), (#"'a\b\\c'"#, .string(#"a\b\c"#)), (#"'a\\'"#, .string(#"a\"#)),
+      (#"'it\'s'"#, .string("it's")), (#"'a\d\\c'"#, .string(#"a\d\c"#)), (#"'a\\'"#, .string(#"a\"#)),
       (#"'\\\''"#, .string(#"\'"#)), (#"'\\'''"#, .string(#"\'"#)), (#"'100\%'"#, .string(#"100\%"#)),
-      ("''", .string("")),
+      ("''", .string("")), (#"'\a\b\t\n\v\f\r'"#, .string("\u{7}\u{8}\t\n\u{B}\u{C}\r")),
+      (#"'\\n\N'"#, .string(#"\n\N"#)),
       ("'two\nlines'", .string("two\nlines")),
       ("TRUE", .bool(true)), ("false", .bool(false)), ("DATE('2024-02-29')", .string("2024-02-29")),
       ("TIMESTAMP('2024-02-29T00:00:00Z')", .string("2024-02-29T00:00:00Z")),
@@ -52,6 +53,8 @@ import Testing
       ("date", .integer(4)), ("\"date\" = 4", .bool(true)), ("\"say \"\"x\"\"\"", .integer(5)), ("\"IN\"", .integer(6)),
       ("i = 7 aNd NoT no oR i iS nUlL", .bool(true)), ("i In (7) AND i BetWeen 7 and 8 AND t LIKE 's%'", .bool(true)),
       ("UPPER(t)", .string("SEVEN")), ("7 DIV 2", .integer(3)), ("7 div 2", .integer(3)), ("i\n\t=\r\n7", .bool(true)),
+      // All white space of the grammar.
+      ("i\u{B}=\u{C}7\u{85}AND\u{A0}i\u{2003}=\u{2028}7\u{202F}\u{205F}\u{3000}", .bool(true)),
     ])
   }
 

@@ -38,6 +38,34 @@ import Testing
     }
   }
 
+  @Test(arguments: UInt64(0)..<4)
+  func `features added one by one have the statistics of those read from columns`(seed: UInt64) throws {
+    var random = SplitMix(seed)
+    let (store, _) = try ExpressionFilterTests.randomStore(&random)
+    let columns = try ["i", "d", "big", "few", "m"].map { try #require(store.schema.column(named: $0)) }
+    let statistics =
+      columns.flatMap { column in Self.kinds.map { Statistic($0, of: column) } } + [.init(.count, of: nil)]
+    var totals = StatisticTotals(statistics, in: store.schema)
+    for _ in 0..<3 {
+      let rows = store.rowsAscending(checking: { _ in }).filter { _ in random.chance(0.3) }
+      totals.removeAll()
+      totals.reserve(2)
+      for row in rows { totals.add(try #require(store[row]), to: 1) }
+      let group = try store.statistics(statistics, of: .rows(rows), groupedBy: []) { _ in }[0]
+      for (kind, (one, all)) in zip(statistics.map(\.kind), zip(totals.figures(of: 1), group.results)) {
+        switch (kind, one, all) {
+        // Deviations are added in another order.
+        case (.variance, .double(let single), .double(let whole)),
+          (.standardDeviation, .double(let single), .double(let whole)):
+          let difference: Double = abs(single - whole)
+          #expect(difference <= 1e-12 * abs(whole))
+        default: #expect(one == all, "\(kind)")
+        }
+      }
+      #expect(totals.size(of: 0) == 0 && totals.size(of: 1) == rows.count)
+    }
+  }
+
   @Test(arguments: UInt64(0)..<6)
   func `groups are sorted by figures, then by values, what has no order last`(seed: UInt64) throws {
     var random = SplitMix(seed)

@@ -12,7 +12,7 @@ from typing import Any
 import geomodel
 
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures" / "naturalearth_110m.gpkg"
-NAMED: Any = {"name": "named", "statisticType": "count", "onStatisticField": "name"}
+NAMED: Any = {"name": "named", "type": "count", "field": "name"}
 REDUCTION: Any = {"radius": 60, "aggregateFields": [NAMED]}
 OFF: Any = {**REDUCTION, "isEnabled": False}
 

@@ -2,11 +2,12 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
+from types import FrameType
 from typing import Any
 
 from support import FAKE, TESTS, child_environment
@@ -95,26 +96,76 @@ class SyncTests(unittest.TestCase):
 
     @unittest.skipUnless(os.name == "posix", "signals")
     def test_control_c_cancels_the_request_and_the_session_goes_on(self) -> None:
-        code = (
-            "import support, geomodel, threading\n"
-            "with geomodel.launch_sync(support.FAKE) as server:\n"
-            "    def watch():\n"
-            "        while not any(m['method'] == 'test/slow' for m in server.call('test/log')['log']): pass\n"
-            "        print('ready', flush=True)\n"
-            "    threading.Thread(target=watch).start()\n"
-            "    try:\n        server.call('test/slow', {'seconds': 30})\n"
-            "    except KeyboardInterrupt:\n"
-            "        log = server.call('test/log')['log']\n"
-            "        print('$/cancelRequest' in [m['method'] for m in log], flush=True)\n"
-        )
-        child = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=TESTS, env=child_environment(), start_new_session=True
-        )
-        assert child.stdout is not None
-        self.assertEqual(child.stdout.readline(), b"ready\n")
-        os.killpg(child.pid, signal.SIGINT)  # As a terminal does it: to the whole group.
-        self.assertEqual(child.communicate(timeout=10)[0], b"True\n")
-        self.assertEqual(child.returncode, 0)
+        # As a terminal sends it, to the whole group; and where the system has another thread receive it.
+        for interrupt in "os.killpg(0, signal.SIGINT)", "signal.pthread_kill(threading.get_ident(), signal.SIGINT)":
+            code = (
+                "import os, signal, support, geomodel, threading\n"
+                "with geomodel.launch_sync(support.FAKE) as server:\n"
+                "    def watch():\n"
+                "        while not any(m['method'] == 'test/slow' for m in server.call('test/log')['log']): pass\n"
+                f"        {interrupt}\n"
+                "    threading.Thread(target=watch).start()\n"
+                "    try:\n        server.call('test/slow', {'seconds': 30})\n"
+                "    except KeyboardInterrupt:\n"
+                "        log = server.call('test/log')['log']\n"
+                "        print('$/cancelRequest' in [m['method'] for m in log], flush=True)\n"
+            )
+            child = subprocess.Popen(
+                [sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=TESTS, env=child_environment(), start_new_session=True
+            )
+            with self.subTest(interrupt):
+                self.assertEqual((child.communicate(timeout=20)[0], child.returncode), (b"True\n", 0))
+
+    def test_an_interrupt_at_any_moment_of_a_call_cancels_it(self) -> None:
+        """One is raised in place of each line that a call runs on its thread, one line after the other."""
+        with geomodel.launch_sync(FAKE) as server:
+            portal, line, reached = server._portal, 0, True
+
+            def trace(frame: FrameType, event: str, _: Any) -> Any:
+                nonlocal left, reached
+                if frame.f_code.co_filename != sys.modules[type(portal).__module__].__file__:
+                    return None
+                if event == "line":
+                    left -= 1
+                    if left < 0:
+                        reached = True
+                        sys.settrace(None)
+                        raise KeyboardInterrupt
+                return trace
+
+            while reached:
+                left, reached = line, False
+                sys.settrace(trace)
+                try:
+                    server.call("session/echo", {"value": line})
+                except KeyboardInterrupt:
+                    pass
+                finally:
+                    sys.settrace(None)
+                self.assertEqual(server.session.echo(value=line), {"value": line})
+                self.assertEqual((portal._calls, server._async._connection._pending), (set(), {}))
+                line += 1
+            self.assertGreater(line, 10)
+
+    def test_a_call_that_meets_the_end_of_the_client_ends(self) -> None:
+        for _ in range(20):
+            server = geomodel.launch_sync(FAKE)
+            ends: list[type[Exception]] = []
+
+            def call() -> None:
+                try:
+                    while True:
+                        server.session.echo(value=1)
+                except Exception as error:
+                    ends.append(type(error))
+
+            threads = [threading.Thread(target=call, daemon=True) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            server.close()
+            for thread in threads:
+                thread.join(10)
+            self.assertEqual(ends, [geomodel.ClosedError] * 3)
 
     def test_the_interpreter_ends_with_a_server_open(self) -> None:
         code = "import support, geomodel; s = geomodel.launch_sync(support.FAKE); print(s.session.echo(value=1))"

@@ -8,6 +8,7 @@ extension World {
   ///
   /// - Complexity: linear in what refers to the object, but for sorting.
   mutating func release(_ object: ObjectReference) {
+    clusters.forget(ModelPath(object).description)
     closeReferrers(to: object)
     // A scope has the id of its node, so references to that id mean the node.
     guard object.collection != .environments else { return }

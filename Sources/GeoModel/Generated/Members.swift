@@ -104,8 +104,10 @@ extension Collection {
       }
     case .views:
       switch property {
-      case .map, .scene, .width, .height, .dpi:
+      case .map, .scene:
         [.returned, .observed, .written, .modifies]
+      case .width, .height, .dpi:
+        [.returned, .observed, .settable, .written, .modifies]
       case .spatialReference, .center, .scale, .rotation, .isNavigating, .locationDisplay:
         [.returned, .observed]
       case .viewpoint:

@@ -4,9 +4,9 @@ extension View {
   public static let members: [Member<View>] = [
     Member(.map) { $0.content.map },
     Member(.scene) { $0.content.scene },
-    Member(.width) { $0.screen.width },
-    Member(.height) { $0.screen.height },
-    Member(.dpi) { $0.screen.dpi },
+    Member(.width, { $0.screen.width }, set: { $0.screen.width = $1 }),
+    Member(.height, { $0.screen.height }, set: { $0.screen.height = $1 }),
+    Member(.dpi, { $0.screen.dpi }, set: { $0.screen.dpi = $1 }),
     Member(.spatialReference) { $0.reference.reference },
     // Setting an equal viewpoint may still change the camera.
     Member(.viewpoint, differs: { $0.viewpoint != $1.viewpoint || $0.camera != $1.camera }) { view, _ in

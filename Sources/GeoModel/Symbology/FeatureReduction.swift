@@ -1,22 +1,13 @@
-// How the points of a layer or overlay are clustered.
+// How the points of a layer or overlay are clustered, and how clusters are drawn, labelled and described.
 
 import Geometry
 import Platform
 import Query
 
 /// Clustering of points where they are dense on the screen.
+///
+/// Clusters have rules of their own, as features have: renderer, labels and popup are over ``ClusterAttributes``.
 public struct FeatureReduction: Hashable, Sendable {
-  /// An attribute of clusters: a statistic of an attribute of their features.
-  public struct AggregateField: Hashable, Sendable {
-    public var name: Text
-    public var statistic: AggregateStatistic
-    public var field: Text
-
-    public init(name: String, statistic: AggregateStatistic, field: String) {
-      (self.name, self.statistic, self.field) = (Text(name), statistic, Text(field))
-    }
-  }
-
   public var isEnabled = true
   /// Device-independent pixels.
   public var radius = 60.0
@@ -24,7 +15,15 @@ public struct FeatureReduction: Hashable, Sendable {
   public var maxScale = 0.0
   public var minSymbolSize = 12.0
   public var maxSymbolSize = 70.0
-  public var aggregateFields: [AggregateField] = []
+  /// Attributes of clusters, beside the number of their points.
+  public var aggregateFields: [NamedStatistic] = []
+  /// Nil for discs without an outline.
+  public var renderer: Renderer?
+  public var labels: [LabelDefinition] = []
+  public var labelsEnabled = false
+  /// Nil for none.
+  public var popup: PopupDefinition?
+  public var isPopupEnabled = true
 
   public init() {}
 
@@ -43,7 +42,8 @@ public struct FeatureReduction: Hashable, Sendable {
     return minSymbolSize + (maxSymbolSize - minSymbolSize) * min(max(part, 0), 1)
   }
 
-  /// Throws where sizes are reversed, names repeat, or a layer does not have a field.
+  /// Throws where sizes are reversed, names repeat, a layer does not have a field, or a rule is not valid for the attributes of
+  /// clusters.
   ///
   /// - Parameter schema: nil where attributes are not declared.
   public func check(for schema: FeatureSchema?) throws(SymbologyError) {
@@ -51,7 +51,15 @@ public struct FeatureReduction: Hashable, Sendable {
       throw SymbologyError(
         .form, at: ["maxSymbolSize"], expected: "a number not below minSymbolSize", found: "\(maxSymbolSize)")
     }
-    var names: Set<Text> = [Text("cluster_count")]
+    try checkFields(for: schema)
+    let clusters = ClusterAttributes(aggregateFields, of: schema).schema
+    do { try renderer?.check(for: clusters) } catch { throw error.under("renderer") }
+    do { try labels.check(for: clusters) } catch { throw error.under("labels") }
+    do { try popup?.check(for: clusters) } catch { throw error.under("popup") }
+  }
+
+  private func checkFields(for schema: FeatureSchema?) throws(SymbologyError) {
+    var names: Set<Text> = [ClusterAttributes.countName]
     for (index, each) in aggregateFields.enumerated() {
       let path = ["aggregateFields", String(index)]
       guard names.insert(each.name).inserted else {
@@ -59,11 +67,7 @@ public struct FeatureReduction: Hashable, Sendable {
           .form, at: path + ["name"], expected: "a name that no other attribute of clusters has",
           found: each.name.string)
       }
-      guard let schema else { continue }
-      do {
-        let use: Expression.Use = each.statistic == .count ? .value : .number
-        try AttributeSource.field(each.field).check(for: schema, as: use, at: "onStatisticField")
-      } catch { throw error.under(path) }
+      do { try each.check(for: schema) } catch { throw error.under(path) }
     }
   }
 }

@@ -51,6 +51,15 @@ public struct LabelDefinition: Hashable, Sendable {
   func isShown(at scale: Double) -> Bool { scale <= minScale ?? .infinity && scale >= maxScale ?? 0 }
 }
 
+extension [LabelDefinition] {
+  /// Throws unless the expressions of all are valid for a layer with these columns.
+  func check(for schema: FeatureSchema) throws(SymbologyError) {
+    for (index, label) in enumerated() {
+      do { try label.check(for: schema) } catch { throw error.under(String(index)) }
+    }
+  }
+}
+
 /// The label of one feature.
 public struct Label: Hashable, Sendable {
   /// The index of its definition.

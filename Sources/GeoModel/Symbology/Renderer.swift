@@ -149,6 +149,18 @@ public struct Renderer: Hashable, Sendable {
     }
   }
 
+  /// The names of the fields that it reads.
+  public var fields: Set<Text> {
+    var sources = visualVariables.map(\.source)
+    switch kind {
+    case .simple: break
+    case .uniqueValue(let renderer): sources += renderer.sources
+    case .classBreaks(let renderer):
+      sources += [renderer.source] + (renderer.normalizationField.map { [.field($0)] } ?? [])
+    }
+    return Set(sources.flatMap(\.fields).map { Text($0) })
+  }
+
   /// Throws unless all fields and expressions exist and have suitable types in a layer with these columns.
   public func check(for schema: FeatureSchema) throws(SymbologyError) {
     switch kind {

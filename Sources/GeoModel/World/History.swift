@@ -41,6 +41,8 @@ public struct History: Sendable {
   public var canUndo: Bool { !done.isEmpty && edit == nil }
   public var canRedo: Bool { !undone.isEmpty && edit == nil }
   public var isEditing: Bool { edit != nil }
+  /// Whether there are undone steps, also amid an edit, which drops them when it ends as a step.
+  public var hasUndone: Bool { !undone.isEmpty }
   /// Name of the step that undo reverts; nil if there is none.
   public var undoName: String? { canUndo ? done.last?.name : nil }
   /// Name of the step that redo repeats; nil if there is none.

@@ -70,6 +70,11 @@ struct Step: Sendable {
   }
 }
 
+/// Identifies an edit: the first revision within it.
+public struct EditID: Hashable, Sendable {
+  let revision: Int
+}
+
 /// An edit under way: its commands make one step.
 struct OpenEdit: Sendable {
   let name: String?

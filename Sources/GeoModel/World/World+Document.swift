@@ -49,6 +49,7 @@ extension World {
     changeHistory { world in
       let before = world.document
       world.replaceObjects(by: next)
+      world.clusters.removeAll()
       world.history.forgetAll()
       world.history.markSaved()
       world.document = before

@@ -147,6 +147,16 @@ extension World {
 
   @inlinable public var isEditing: Bool { history.isEditing }
 
+  /// The edit under way. The world holds its records; whose it is, the client knows that began it.
+  public var edit: EditID? { history.edit.map { EditID(revision: $0.revision) } }
+
+  /// Whether the current command, before its ``commit(_:)``, makes a step, adds to the edit under way, or changes history itself.
+  ///
+  /// - Complexity: linear in the command's undo records.
+  public var changesHistory: Bool {
+    hasChangedHistory || isStep && !isLive && History.isStep(undoable(journal.records))
+  }
+
   /// Marks the current content as saved.
   public mutating func markSaved() { changeHistory { $0.history.markSaved() } }
 

@@ -92,11 +92,7 @@ extension MemberValue {
   fileprivate func checkSymbology(for schema: @autoclosure () -> FeatureSchema) throws(SymbologyError) {
     switch self {
     case .renderer(let renderer): try renderer.check(for: schema())
-    case .labels(let labels):
-      let schema = schema()
-      for (index, label) in labels.enumerated() {
-        do { try label.check(for: schema) } catch { throw error.under(String(index)) }
-      }
+    case .labels(let labels): try labels.check(for: schema())
     case .popup(let popup): try popup.check(for: schema())
     case .featureReduction(let reduction): try reduction.check(for: schema())
     default: break

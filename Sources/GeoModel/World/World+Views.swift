@@ -83,17 +83,10 @@ extension World {
     }
   }
 
-  /// Resizes the screen of a view; nil keeps a value. Center and scale stay, except for a scene camera: it stays, and
-  /// the scale follows from it.
-  public mutating func resizeView(_ id: ViewID, width: Double?, height: Double?, dpi: Double?) throws(ModelError) {
-    let view = try views.require(id)
-    let old = view.screen
-    let screen = Screen(width: width ?? old.width, height: height ?? old.height, dpi: dpi ?? old.dpi)
-    var camera = view.camera
-    if case .camera(let scene) = view.viewpoint { camera = try flattened(scene, on: screen) }
-    try change(id) { (view) throws(ModelError) in
-      view.screen = screen
-      view.camera = camera
-    }
+  /// Sets members of a view's screen. Center and scale stay, except for a scene camera: it stays, and the scale follows from it.
+  public mutating func resizeView(_ id: ViewID, _ changes: [MemberChange]) throws(ModelError) {
+    var resized = try views.require(id).setting(changes)
+    if case .camera(let scene) = resized.viewpoint { resized.camera = try flattened(scene, on: resized.screen) }
+    try change(id) { (view) throws(ModelError) in view = resized }
   }
 }

@@ -17,6 +17,13 @@ import JSON
 /// Only features count that pass the layer's filters, graphics that are visible, and points. Clusters are kept, and
 /// edits of few points change only what they reach; the first question, or one after another radius or filter, takes
 /// longer.
+///
+/// A client that draws clusters follows them by observing what they depend on and asking again: `/views/v/viewpoint`
+/// (its scale chooses the zoom), `featureReduction`, of an overlay `graphics`, of a layer `definitionExpression`,
+/// `time`, `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate` of `state/observe` bounds how often. An
+/// answer costs what it returns, edits since the last one what they reach. Its `revision` tells whether a delta is
+/// contained in it. A cluster that is answered under the same id has the same points, so what is known of these
+/// holds; those that are not answered any more are gone.
 public enum ClusterProtocol {
   /// Several points, or a single one.
   public struct Cluster: JSONDecodable, JSONEncodable, Sendable {
@@ -32,16 +39,26 @@ public enum ClusterProtocol {
     public var expansionZoom: Int?
     /// The scale's denominator of that zoom on a screen of 96 dpi.
     public var expansionScale: Double?
-    /// The size at which a cluster is drawn. Unit: dip.
+    /// The size at which a cluster is drawn; absent where its renderer draws it not. Unit: dip.
     public var symbolSize: Double?
     /// Number of its points that are selected.
     public var selectedCount: Int
     /// `cluster_count` and the values of `aggregateFields`; absent for a single point.
     public var attributes: JSONOpaque?
+    /// With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not.
+    public var symbol: SymbologyProtocol.Symbol?
+    /// With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are.
+    public var selectionColor: String?
+    /// With `returnSymbols`: its labels, as large as they are drawn.
+    public var labels: [SymbologyProtocol.Label]?
+    /// With `returnPopups`: its popup; absent without.
+    public var popup: SymbologyProtocol.Popup?
 
     public init(
       cluster: String? = nil, id: Int, geometry: JSONOpaque, count: Int, expansionZoom: Int? = nil,
-      expansionScale: Double? = nil, symbolSize: Double? = nil, selectedCount: Int, attributes: JSONOpaque? = nil
+      expansionScale: Double? = nil, symbolSize: Double? = nil, selectedCount: Int, attributes: JSONOpaque? = nil,
+      symbol: SymbologyProtocol.Symbol? = nil, selectionColor: String? = nil,
+      labels: [SymbologyProtocol.Label]? = nil, popup: SymbologyProtocol.Popup? = nil
     ) {
       self.cluster = cluster
       self.id = id
@@ -52,6 +69,10 @@ public enum ClusterProtocol {
       self.symbolSize = symbolSize
       self.selectedCount = selectedCount
       self.attributes = attributes
+      self.symbol = symbol
+      self.selectionColor = selectionColor
+      self.labels = labels
+      self.popup = popup
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -72,6 +93,14 @@ public enum ClusterProtocol {
       self.selectedCount = try json["selectedCount"].integer("integer of at least 0") { $0 >= 0 }
       let attributes = json["attributes"]
       self.attributes = try attributes.isPresent ? attributes.opaque("object") : nil
+      let symbol = json["symbol"]
+      self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
+      let selectionColor = json["selectionColor"]
+      self.selectionColor = try selectionColor.isPresent ? SymbologyProtocol.readColor(selectionColor) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent ? labels.array(SymbologyProtocol.Label.init(from:)) : nil
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.Popup(from: popup) : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -103,6 +132,22 @@ public enum ClusterProtocol {
       if let attributes {
         writer.key("attributes")
         attributes.encode(to: &writer)
+      }
+      if let symbol {
+        writer.key("symbol")
+        symbol.encode(to: &writer)
+      }
+      if let selectionColor {
+        writer.key("selectionColor")
+        writer.value(selectionColor)
+      }
+      if let labels {
+        writer.key("labels")
+        writer.array(labels) { $0.encode(to: &$1) }
+      }
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -136,6 +181,11 @@ public enum ClusterProtocol {
       public var envelope: SessionProtocol.Envelope?
       /// Of `envelope`; that of the features when absent.
       public var spatialReference: String?
+      /// Whether to return symbols and labels: those of `featureReduction` for clusters, those of the layer or
+      /// overlay for single points.
+      public var returnSymbols: Bool
+      /// Whether to return popups, likewise.
+      public var returnPopups: Bool
       /// Number of clusters and points to skip.
       public var offset: Int
       /// Maximum number of clusters and points.
@@ -143,8 +193,8 @@ public enum ClusterProtocol {
 
       public init(
         layer: String? = nil, overlay: String? = nil, view: String? = nil, scale: Double? = nil, zoom: Int? = nil,
-        envelope: SessionProtocol.Envelope? = nil, spatialReference: String? = nil, offset: Int = 0,
-        limit: Int = 10000
+        envelope: SessionProtocol.Envelope? = nil, spatialReference: String? = nil, returnSymbols: Bool = false,
+        returnPopups: Bool = false, offset: Int = 0, limit: Int = 10000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -153,6 +203,8 @@ public enum ClusterProtocol {
         self.zoom = zoom
         self.envelope = envelope
         self.spatialReference = spatialReference
+        self.returnSymbols = returnSymbols
+        self.returnPopups = returnPopups
         self.offset = offset
         self.limit = limit
       }
@@ -175,6 +227,10 @@ public enum ClusterProtocol {
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : nil
+        let returnSymbols = json["returnSymbols"]
+        self.returnSymbols = try returnSymbols.isPresent ? returnSymbols.bool() : false
+        let returnPopups = json["returnPopups"]
+        self.returnPopups = try returnPopups.isPresent ? returnPopups.bool() : false
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]

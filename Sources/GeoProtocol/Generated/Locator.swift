@@ -135,7 +135,8 @@ public enum LocatorProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -317,7 +318,8 @@ public enum LocatorProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
@@ -468,7 +470,8 @@ public enum LocatorProtocol {
       /// width or height is a line, one without both a point.
       public var geometry: JSONOpaque?
       /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within.
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.

@@ -22,7 +22,7 @@ package enum ParamMembers {
     "clock/advance": params(["seconds"]),
     "cluster/query": params([
       "layer", "overlay", "view", "scale", "zoom", .init("envelope", .named { envelope }), "spatialReference",
-      "offset", "limit"
+      "returnSymbols", "returnPopups", "offset", "limit"
     ]),
     "cluster/members": params(["layer", "overlay", "cluster", "offset", "limit"]),
     "cluster/points": params([
@@ -50,8 +50,8 @@ package enum ParamMembers {
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
-      "maxAllowableOffset", "format", "outSpatialReference", "partialResultToken"
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -97,7 +97,13 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "output",
-      .init("aggregates", .elements(.named { joinAggregate })), "offset", "limit"
+      .init("aggregates", .elements(.named { statistic })), "offset", "limit"
+    ]),
+    "feature/export": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "path", "driver", "ifExists", "limit", "layerName", "csvGeometry", "outSpatialReference"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),
@@ -285,8 +291,6 @@ package enum ParamMembers {
 
   package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
 
-  package static let joinAggregate: ParamShape = .object(["type", "field"])
-
   package static let timeExtent: ParamShape = .object(["startTime", "endTime"])
 
   package static let layerTime: ParamShape = .object([
@@ -313,11 +317,11 @@ package enum ParamMembers {
 
   package static let field: ParamShape = .object(["name", "type"])
 
-  package static let aggregateField: ParamShape = .object(["name", "statisticType", "onStatisticField"])
-
   package static let featureReduction: ParamShape = .object([
     "isEnabled", "radius", "maxScale", "minSymbolSize", "maxSymbolSize",
-    .init("aggregateFields", .elements(.named { aggregateField }))
+    .init("aggregateFields", .elements(.named { statistic })), .init("renderer", .named { renderer }),
+    .init("labels", .elements(.named { labelDefinition })), "labelsEnabled",
+    .init("popup", .named { popupDefinition }), "isPopupEnabled"
   ])
 
   package static let outline: ParamShape = .object(["style", "color", "width"])

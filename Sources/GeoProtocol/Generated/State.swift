@@ -424,8 +424,9 @@ public enum StateProtocol {
   }
 
   /// The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them
-  /// leads to an object that existed and is gone; what undo closes does not end it where redo brings that back, and a
-  /// path with `*` keeps it. `state/unobserve` is not needed afterwards.
+  /// leads to an object that existed and is gone; what may come back does not end it yet: what undo has closed, as
+  /// long as there are steps to redo, and what was closed amid an edit, until that ends. A path with `*` keeps it.
+  /// `state/unobserve` is not needed afterwards.
   public enum Ended {
     public static let name: StaticString = "state/ended"
 

@@ -535,7 +535,8 @@ public enum ViewProtocol {
     public var features: JSONOpaque?
     /// Of each feature: from the screen point to what is drawn of it, 0 on it. Unit: device-independent pixel.
     public var distances: [Double]
-    /// A popup for each feature, in the same order; none where popups are disabled.
+    /// Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the same
+    /// order; none where popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
     /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
     /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
@@ -977,6 +978,15 @@ public enum ViewProtocol {
         let dpi = json["dpi"]
         self.dpi = try dpi.isPresent ? dpi.double("number in 1...2400") { $0 >= 1 && $0 <= 2400 } : nil
       }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let width { members.append(("width", .number(width))) }
+        if let height { members.append(("height", .number(height))) }
+        if let dpi { members.append(("dpi", .number(dpi))) }
+        return members
+      }
     }
 
     public typealias Result = JSONOpaque
@@ -1223,13 +1233,19 @@ public enum ViewProtocol {
       public var revision: Int
       /// Of the locations.
       public var spatialReference: String
-      /// Points, in order.
-      public var locations: [JSONOpaque]
+      /// Points, in order; null for those in `failed`.
+      public var locations: JSONOpaque
+      /// The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent without
+      /// any.
+      public var failed: [ErrorsProtocol.ItemFailure]?
 
-      public init(revision: Int, spatialReference: String, locations: [JSONOpaque]) {
+      public init(
+        revision: Int, spatialReference: String, locations: JSONOpaque, failed: [ErrorsProtocol.ItemFailure]? = nil
+      ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.locations = locations
+        self.failed = failed
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1239,7 +1255,11 @@ public enum ViewProtocol {
         writer.key("spatialReference")
         writer.value(spatialReference)
         writer.key("locations")
-        writer.array(locations) { $0.encode(to: &$1) }
+        locations.encode(to: &writer)
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }
@@ -1278,12 +1298,16 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Screen points, in order.
-      public var points: [ViewProtocol.ScreenPoint]
+      /// Screen points, in order; null for those in `failed`.
+      public var points: JSONOpaque
+      /// The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
+      /// absent without any.
+      public var failed: [ErrorsProtocol.ItemFailure]?
 
-      public init(revision: Int, points: [ViewProtocol.ScreenPoint]) {
+      public init(revision: Int, points: JSONOpaque, failed: [ErrorsProtocol.ItemFailure]? = nil) {
         self.revision = revision
         self.points = points
+        self.failed = failed
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1291,7 +1315,11 @@ public enum ViewProtocol {
         writer.key("revision")
         writer.value(revision)
         writer.key("points")
-        writer.array(points) { $0.encode(to: &$1) }
+        points.encode(to: &writer)
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
         writer.endObject()
       }
     }

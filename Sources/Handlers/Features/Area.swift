@@ -96,3 +96,11 @@ struct Area: Sendable {
     return boxes.contains { $0.intersects(box) }
   }
 }
+
+extension Area {
+  /// The box around what a view shows.
+  init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: World) throws {
+    let box = Geometry.multiPoint(view.visibleArea).envelope.map(Wire.envelope)
+    try self.init(box, view.reference.reference.definition, for: store, in: features, world)
+  }
+}

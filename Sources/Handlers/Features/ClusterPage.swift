@@ -1,80 +1,110 @@
 // Clusters as they are answered.
 
+import Drawing
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
+import JSONRPC
 import Query
 import WireCoding
 
 /// Clusters and points as they are answered.
 struct ClusterPage {
+  /// What is answered of how they are drawn and described.
+  struct Content {
+    var symbols = false
+    var popups = false
+
+    var hasTexts: Bool { symbols || popups }
+  }
+
   private let features: ClusteredFeatures
-  private let reduction: FeatureReduction?
-  private let columns: [Int?]
+  /// Nil for points that belong to no object.
+  private let layer: DrawnLayer?
+  private let content: Content
+  private let attributes: ClusterAttributes
   private let selected: [ClusterNode: Int]
 
-  init(_ features: ClusteredFeatures, _ reduction: FeatureReduction?, _ zoom: Int, _ share: WorkShare) throws {
-    self.features = features
-    self.reduction = reduction
-    columns = reduction?.aggregateFields.map { features.store.schema.column(named: $0.field.string) } ?? []
-    var selected: [ClusterNode: Int] = [:]
-    for (index, row) in features.store.selectedRows.enumerated() {
-      if index & 0x3fff == 0 { try share.worker?.checkCancelled() }
-      if let node = features.node(ofRow: row, zoom: zoom) { selected[node, default: 0] += 1 }
-    }
-    self.selected = selected
+  init(
+    _ features: ClusteredFeatures, of layer: DrawnLayer?, _ content: Content = Content(), zoom: Int, _ share: WorkShare
+  ) throws {
+    (self.features, self.layer, self.content) = (features, layer, content)
+    attributes = layer?.clusterPortrayal?.attributes ?? ClusterAttributes([], of: nil)
+    selected = try features.selectedCounts(zoom: zoom) { _ in try share.worker?.checkCancelled() }
   }
 
   func clusters(_ nodes: [ClusterNode], _ share: WorkShare) throws -> [ClusterProtocol.Cluster] {
-    try nodes.enumerated().map { index, node in
-      if index & 63 == 0 { try share.checkpoint(index, of: nodes.count) }
-      return try cluster(node, share)
+    let clusters = nodes.filter(\.isCluster)
+    let rows = Dictionary(
+      uniqueKeysWithValues: zip(
+        clusters, try attributes.rows(of: clusters, in: features) { try share.checkpoint(0.7 * $0) }))
+    var result: [ClusterProtocol.Cluster] = []
+    var texts = 0
+    for (index, node) in nodes.enumerated() {
+      // Texts may take long to make.
+      if content.hasTexts || index & 63 == 0 { try share.checkpoint(0.7 + 0.3 * Double(index) / Double(nodes.count)) }
+      let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)
+      texts += cluster.textBytes
+      if let limit = share.worker?.resultBytes, texts > limit { throw RPCError.resultTooLarge(limit: limit) }
+      result.append(cluster)
     }
+    return result
   }
 
-  private func cluster(_ node: ClusterNode, _ share: WorkShare) throws -> ClusterProtocol.Cluster {
+  private func cluster(_ node: ClusterNode, _ row: FeatureRow) -> ClusterProtocol.Cluster {
     let tree = features.tree
-    let count = tree.count(of: node)
+    let id = features.clusterID(of: node)
     var cluster = ClusterProtocol.Cluster(
-      id: tree.firstID(of: node), geometry: Wire.opaque(.point(features.position(of: node))), count: count,
+      cluster: id, id: row.id, geometry: Wire.opaque(.point(features.position(of: node))), count: tree.count(of: node),
       selectedCount: selected[node] ?? 0)
-    guard node.isCluster else { return cluster }
-    cluster.cluster = features.clusterID(of: node)
     cluster.expansionZoom = tree.expansionZoom(of: node)
     cluster.expansionScale = cluster.expansionZoom.map(ClusterZoom.scale)
-    cluster.symbolSize = reduction?.symbolSize(of: count, among: tree.count)
-    cluster.attributes = attributes(count, try statistics(of: node, share))
+    cluster.attributes = written(attributes.values(of: row))
+    guard let portrayal = layer?.clusterPortrayal else { return cluster }
+    let symbol = portrayal.symbol(of: row, among: tree.count)
+    cluster.symbolSize = symbol?.size
+    if content.symbols {
+      cluster.symbol = symbol.map(Wire.symbol)
+      cluster.labels = portrayal.labels(of: row).map { Wire.label($0, of: row.id, scale: 1) }
+      if cluster.selectedCount > 0 { cluster.selectionColor = layer?.selectionColor?.text }
+    }
+    if content.popups { cluster.popup = portrayal.popup(of: row).map { Wire.popup($0, of: row.id, cluster: id) } }
     return cluster
   }
 
-  /// The values of the aggregate fields, from the features of a cluster.
-  private func statistics(of node: ClusterNode, _ share: WorkShare) throws -> [Double?] {
-    guard let fields = reduction?.aggregateFields, !fields.isEmpty else { return [] }
-    var aggregators = [Aggregator](repeating: Aggregator(), count: fields.count)
-    var visited = 0
-    try features.tree.forEachRow(of: node) { row in
-      visited += 1
-      if visited & 0xfff == 0 { try share.worker?.checkCancelled() }
-      guard let feature = features.store[row] else { return true }
-      for (index, column) in columns.enumerated() {
-        if let column { feature.withAttribute(column) { aggregators[index].add($0) } }
-      }
-      return true
+  private func point(_ node: ClusterNode) -> ClusterProtocol.Cluster {
+    var point = ClusterProtocol.Cluster(
+      id: features.tree.firstID(of: node), geometry: Wire.opaque(.point(features.position(of: node))), count: 1,
+      selectedCount: selected[node] ?? 0)
+    guard let layer, let row = features.store[features.tree.row(of: node)] else { return point }
+    if content.symbols {
+      let item = layer.item(of: row)
+      point.symbol = item?.symbol.map(Wire.symbol)
+      point.labels = item?.labels.map { Wire.label($0, of: row.id, scale: 1) } ?? []
+      point.selectionColor = item?.selectionColor?.text
     }
-    return zip(fields, aggregators).map { $1.value($0.statistic) }
+    if content.popups { point.popup = layer.popups(of: [row]).first }
+    return point
   }
 
-  private func attributes(_ count: Int, _ values: [Double?]) -> JSONOpaque {
+  private func written(_ attributes: [(name: String, value: AttributeValue)]) -> JSONOpaque {
     .made { writer in
       writer.beginObject()
-      writer.key("cluster_count")
-      writer.value(count)
-      for (field, value) in zip(reduction?.aggregateFields ?? [], values) {
-        writer.key(field.name.string)
-        if let value { writer.value(value) } else { writer.null() }
+      for (name, value) in attributes {
+        writer.key(name)
+        Wire.opaque(value).encode(to: &writer)
       }
       writer.endObject()
     }
+  }
+}
+
+extension ClusterProtocol.Cluster {
+  /// The size of what expressions have made: labels, and the popup.
+  fileprivate var textBytes: Int {
+    let lines = popup?.lines.reduce(popup?.title.utf8.count ?? 0) { $0 + ($1.text?.utf8.count ?? 0) } ?? 0
+    // Twice: labels have their symbols with the text.
+    return (labels ?? []).reduce(lines) { $0 + 2 * $1.text.utf8.count }
   }
 }

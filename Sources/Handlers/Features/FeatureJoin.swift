@@ -9,17 +9,6 @@ import Query
 import Synchronization
 import WireCoding
 
-/// The features that are joined are selected as those of a query are.
-extension FeatureProtocol.JoinSource: FeatureProtocol.FeatureFilter {
-  public var envelope: SessionProtocol.Envelope? { nil }
-  public var geometry: JSONOpaque? { nil }
-  public var spatialRelationship: FeatureProtocol.SpatialRelationship { .intersects }
-  public var relation: String? { nil }
-  public var spatialReference: String? { nil }
-  public var isSelected: Bool? { nil }
-  public var timeExtent: LayerProtocol.TimeExtent? { nil }
-}
-
 /// A join of features with others.
 struct FeatureJoin: Sendable {
   let features: FeatureQuery
@@ -31,11 +20,13 @@ struct FeatureJoin: Sendable {
   private let geodesy: any Geodesy
   private let wrap: WorldWrap?
 
-  /// Pairs with distances, and the store whose rows the right ones are.
   struct Answer {
-    var pairs = RowPairs()
+    /// The rows of the features, in drawing order.
+    let rows: [UInt32]
+    /// Rows of the features with those of the joined ones; the pairs of one row lie together.
+    let pairs: RowPairs
+    /// Of the pairs, with the relationship nearest.
     var distances: [Double] = []
-    let joined: FeatureStore
   }
 
   /// Bounds memory: eight bytes a pair, three times over.
@@ -51,14 +42,11 @@ struct FeatureJoin: Sendable {
     wrap = WorldWrap(try world.transformer.describe(features.reference), world.transformer)
   }
 
-  /// The joined features; errors have paths below `/params/join`.
+  /// The joined features, selected as those of a query are.
   private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
-    do { return try FeatureQuery(source, in: world, conditionAt: "/join/whereClause") } catch let error as ModelError {
-      // The path of a condition starts from the params already.
-      if case .expression = error { throw error }
-      let document = try JSONDocument(FeatureProtocol.JoinSource(layer: source.layer, overlay: source.overlay).jsonText)
-      throw document.read { RPCError(error, in: $0, at: "/params/join", world) } ?? error
-    }
+    let filter = FeatureProtocol.QueryIds.Params(
+      layer: source.layer, overlay: source.overlay, ids: source.ids, whereClause: source.whereClause)
+    do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
   }
 
   private static func checkNearest(_ params: FeatureProtocol.Join.Params) throws {
@@ -81,10 +69,17 @@ struct FeatureJoin: Sendable {
     let joinedRows = joined.isAll ? nil : try joined.rows(shares[1])
     if relationship == .nearest { return try nearest(rows, joinedRows, shares[2]) }
     guard features.reference != joined.reference else {
-      return try pairs(rows, joined.store, joinedRows, shares[2])
+      return Answer(rows: rows, pairs: try pairs(rows, joined.store, joinedRows, shares[2]))
     }
     let moved = try joined.moved(joinedRows, to: features.reference, transformer, shares[1])
-    return try pairs(rows, moved, nil, shares[2])
+    return Answer(rows: rows, pairs: try own(try pairs(rows, moved, nil, shares[2]), of: moved, share))
+  }
+
+  /// Pairs with transformed features as pairs with the joined ones, which have the same ids.
+  private func own(_ pairs: RowPairs, of moved: FeatureStore, _ share: WorkShare) throws -> RowPairs {
+    let ids = try moved.ids(of: Array(0..<UInt32(moved.rowLimit)), checking: share.checkpoint)
+    let rows = ids.map { joined.store.row(of: $0) ?? 0 }
+    return pairs.replacingRight { rows[Int($0)] }
   }
 
   // MARK: Relations
@@ -110,23 +105,19 @@ struct FeatureJoin: Sendable {
 
   private func pairs(
     _ rows: [UInt32], _ other: FeatureStore, _ otherRows: [UInt32]?, _ share: WorkShare
-  ) throws -> Answer {
-    var answer = Answer(joined: other)
+  ) throws -> RowPairs {
     let all = try otherRows ?? other.rowsAscending { _ in try share.worker?.checkCancelled() }
     if drivesJoined(rows.count, other, all.count) {
       let join = SpatialJoin(
         relation, of: features.store, rows: features.isAll ? nil : RowSet(rows), to: other,
         shifts: shifts(meeting: features.store.extent))
-      answer.pairs = try run(join, all, share).exchanged()
-      if features.store.drawsInOrderOfRows { return answer }
-      answer.pairs = answer.pairs.ordered(by: rows)
-    } else {
-      let join = SpatialJoin(
-        relation.converse, of: other, rows: otherRows.map { RowSet($0) }, to: features.store,
-        shifts: shifts(meeting: other.extent))
-      answer.pairs = try run(join, rows, share)
+      let pairs = try run(join, all, share).exchanged()
+      return features.store.drawsInOrderOfRows ? pairs : pairs.ordered(by: rows)
     }
-    return answer
+    let join = SpatialJoin(
+      relation.converse, of: other, rows: otherRows.map { RowSet($0) }, to: features.store,
+      shifts: shifts(meeting: other.extent))
+    return try run(join, rows, share)
   }
 
   private func shifts(meeting extent: Envelope?) -> @Sendable (Envelope) -> [Double] {
@@ -174,23 +165,8 @@ struct FeatureJoin: Sendable {
       }
       return (pairs, distances)
     }
-    return Answer(pairs: RowPairs(joining: parts.map(\.0)), distances: parts.flatMap(\.1), joined: store)
-  }
-}
-
-extension RowPairs {
-  /// The same pairs in the order of rows on the left; those of one row keep theirs.
-  func ordered(by rows: [UInt32]) -> RowPairs {
-    var starts: [UInt32: Int] = [:]
-    for index in left.indices where index == 0 || left[index - 1] != left[index] { starts[left[index]] = index }
-    var result = RowPairs()
-    for row in rows {
-      guard var index = starts[row] else { continue }
-      while index < count, left[index] == row {
-        result.append(row, right[index])
-        index += 1
-      }
-    }
-    return result
+    let pairs = RowPairs(joining: parts.map(\.0))
+    return Answer(
+      rows: rows, pairs: isMoved ? try own(pairs, of: store, shares[1]) : pairs, distances: parts.flatMap(\.1))
   }
 }

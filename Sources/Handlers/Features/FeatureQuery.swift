@@ -45,7 +45,11 @@ struct FeatureQuery: Sendable {
     default: throw ModelError.oneOf(["layer", "overlay"])
     }
     let schema = store.schema
-    let parsed = try params.whereClause.map { try Wire.parsed($0, at: "/params" + conditionPath) }
+    let parsed = try params.whereClause.map { given in
+      do throws(ExpressionError) { return try Wire.expression(given) } catch {
+        throw ModelError.expression(error, path: conditionPath)
+      }
+    }
     let given = try world.canonical(params.spatialReference)
     let (features, extent) = (reference, store.extent)
     condition = try parsed.map {

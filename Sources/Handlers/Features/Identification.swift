@@ -67,7 +67,7 @@ struct Identification: Sendable {
   private func found(in layer: DrawnLayer, _ groups: [Layer], _ share: WorkShare) throws -> Found {
     do {
       let shares = share.split(by: 1, 1)
-      let clusters = try clusters(of: layer, shares[0])
+      let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
         in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
       ) { try share.worker?.checkCancelled() }
@@ -75,14 +75,6 @@ struct Identification: Sendable {
     } catch let error as TransformError {
       return Found(layer: layer, groups: groups, hits: Hits(), error: error)
     }
-  }
-
-  /// The clusters that the view draws of a layer; nil where its points are not clustered.
-  private func clusters(of layer: DrawnLayer, _ share: WorkShare) throws -> DrawnClusters? {
-    guard layer.portrayal.featureReduction?.isEnabled == true else { return nil }
-    let (id, isOverlay) = (layer.object.id, layer.stratum == .overlay)
-    let clustering = try Clustering(layer: isOverlay ? nil : id, overlay: isOverlay ? id : nil, in: world)
-    return try clustering.drawn(in: view, share)
   }
 
   /// The groups around a layer up to the target, outermost first; nil where the target does not contain the layer.

@@ -109,7 +109,7 @@ struct SpatialFilter: Sendable {
           continue
         }
         do throws(SpatialError) {
-          if try predicate.holds(for: moved) { kept.append(row) }
+          if try predicate.holds(for: moved) == true { kept.append(row) }
         } catch { throw error.of(feature.id) }
       }
       return kept

@@ -33,15 +33,12 @@ struct StatisticsQuery: Sendable {
   ) throws {
     self.features = features
     columns = try groupBy.enumerated().map { try Self.column($1, in: features.store, at: "/\(fields)/\($0)") }
-    statistics = try wanted.enumerated().map { index, given in
-      try Self.statistic(given, in: features.store, at: "/statistics/\(index)")
-    }
-    let names = groupBy + wanted.map(Self.name)
+    let given = wanted.map(Wire.statistic)
+    statistics = try features.store.schema.statistics(given, at: "statistics")
+    let names = groupBy + given.map(\.name.string)
     self.names = names
-    var known: Set<Text> = []
-    for (index, name) in names.enumerated() where !known.insert(Text(name)).inserted {
-      let path = index < groupBy.count ? "/params/\(fields)/\(index)" : "/params/statistics/\(index - groupBy.count)"
-      throw RPCError(.duplicateItem, "Records would have \"\(name)\" twice.", path: path).with("id", name)
+    try Self.checkNames(names) {
+      $0 < groupBy.count ? "/params/\(fields)/\($0)" : "/params/statistics/\($0 - groupBy.count)"
     }
     terms = try orderBy.enumerated().map { index, each in
       guard let place = names.firstIndex(where: { Text($0) == Text(each.field) }) else {
@@ -69,42 +66,13 @@ struct StatisticsQuery: Sendable {
     return column
   }
 
-  private static func name(_ statistic: FeatureProtocol.Statistic) -> String {
-    statistic.name ?? statistic.type.rawValue + (statistic.field.map { "_\($0)" } ?? "")
-  }
-
-  private static func statistic(
-    _ given: FeatureProtocol.Statistic, in store: FeatureStore, at path: String
-  ) throws -> Statistic {
-    let kind = kind(given.type)
-    guard let field = given.field else {
-      guard kind == .count else {
-        throw RPCError(
-          .invalidParams, "Only count is of features; \(given.type.rawValue) is of a field.",
-          path: "/params\(path)/field", expected: "name of an attribute")
-      }
-      return Statistic(kind, of: nil)
-    }
-    let column = try column(field, in: store, at: path + "/field")
-    switch kind {
-    case .count, .min, .max: break
-    case .sum, .mean, .variance, .standardDeviation:
-      if !store.schema.allows(.number, of: column), let type = store.schema.declaredType(of: column) {
-        throw ModelError.wrongFieldType(field, found: type, expected: "a field of numbers", path: path + "/field")
-      }
-    }
-    return Statistic(kind, of: column)
-  }
-
-  private static func kind(_ type: FeatureProtocol.StatisticType) -> Statistic.Kind {
-    switch type {
-    case .count: .count
-    case .sum: .sum
-    case .mean: .mean
-    case .standardDeviation: .standardDeviation
-    case .variance: .variance
-    case .min: .min
-    case .max: .max
+  /// Throws `duplicateItem` where a name occurs twice.
+  ///
+  /// - Parameter path: of a name by its index.
+  static func checkNames(_ names: [String], at path: (Int) -> String) throws(RPCError) {
+    var known: Set<Text> = []
+    for (index, name) in names.enumerated() where !known.insert(Text(name)).inserted {
+      throw RPCError(.duplicateItem, "Records would have \"\(name)\" twice.", path: path(index)).with("id", name)
     }
   }
 
@@ -185,5 +153,19 @@ struct StatisticsQuery: Sendable {
       }
     }
     writer.endObject()
+  }
+}
+
+extension FeatureSchema {
+  /// Statistics of the columns that have the names given.
+  ///
+  /// - Parameter param: the name of the param that lists them, for errors.
+  func statistics(_ given: [NamedStatistic], at param: String) throws(SymbologyError) -> [Statistic] {
+    var result: [Statistic] = []
+    for (index, each) in given.enumerated() {
+      do { try each.check(for: self) } catch { throw error.under(param, String(index)) }
+      if let statistic = each.bound(to: self) { result.append(statistic) }
+    }
+    return result
   }
 }

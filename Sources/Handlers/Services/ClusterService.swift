@@ -1,5 +1,6 @@
 // Handlers of `cluster/*`: clusters of layers, overlays, and plain points.
 
+import Drawing
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -21,20 +22,34 @@ package enum ClusterService: ClusterHandlers {
     case (nil, nil, let given?): zoom = clustering.zoom(given)
     default: throw ModelError.oneOf(["view", "scale", "zoom"])
     }
+    let scale = view?.camera.scale ?? params.scale ?? ClusterZoom.scale(zoom: params.zoom ?? 0)
+    let layer = try drawn(layer: params.layer, overlay: params.overlay, at: scale, in: world)
     let area =
       params.envelope == nil
       ? try view.flatMap { try Area(showing: $0, for: clustering.store, in: clustering.reference, world) }
       : try Area(params.envelope, params.spatialReference, for: clustering.store, in: clustering.reference, world)
     let (revision, offset, limit) = (world.revision, params.offset, params.limit)
+    let content = ClusterPage.Content(symbols: params.returnSymbols, popups: params.returnPopups)
     return plan(clustering) { features, share in
       let shares = share.split(by: 1, 1)
       let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, checking: shares[0].checkpoint)
       let shown = Array(nodes.dropFirst(offset).prefix(limit))
-      let page = try ClusterPage(features, clustering.reduction, zoom, share)
+      let page = try ClusterPage(features, of: layer, content, zoom: zoom, share)
       return .init(
         revision: revision, spatialReference: clustering.reference.definition, zoom: zoom,
         exceededLimit: nodes.dropFirst(offset).count > limit, clusters: try page.clusters(shown, shares[1]))
     }
+  }
+
+  /// A layer or an overlay as it is drawn at a scale.
+  private static func drawn(
+    layer: String?, overlay: String?, at scale: Double, in world: World
+  ) throws -> DrawnLayer? {
+    if let overlay { return DrawnLayer(try world.overlays.require(ID(overlay)), at: scale, in: world) }
+    guard let layer = try layer.map({ try world.layers.require(ID($0)) }), let features = layer.features,
+      let store = features.store
+    else { return nil }
+    return DrawnLayer(layer, features, store, at: scale, in: world)
   }
 
   package static func members(_ params: Members.Params, in world: inout World) throws -> Plan<Members.Result> {
@@ -56,26 +71,31 @@ package enum ClusterService: ClusterHandlers {
 
   package static func points(_ params: Points.Params, in world: inout World) throws -> Plan<Points.Result> {
     let plane = try Clustering.plane(try world.canonical(params.spatialReference) ?? .wgs84, world)
-    var store = FeatureStore()
-    let batch = try ColumnSources.batch(params.points, at: "/points").batch
-    do throws(StoreFailure) { try store.append(batch) } catch { throw ModelError(error) }
     let settings = ClusterSettings(radius: params.radius, maxZoom: params.maxZoom)
-    let (revision, points) = (world.revision, store)
+    let revision = world.revision
     return TaskPlan { worker in
-      let shares = WorkShare(worker).split(by: 8, 1, 1)
+      let shares = WorkShare(worker).split(by: 3, 8, 1, 1)
       let features = try ClusteredFeatures(
-        points, plane, settings, shown: { $0 }, checking: shares[0].checkpoint)
-      let nodes = try features.nodes(in: nil, zoom: params.zoom, checking: shares[1].checkpoint).dropFirst(
+        try store(of: params, shares[0]), plane, settings, shown: { $0 }, checking: shares[1].checkpoint)
+      let nodes = try features.nodes(in: nil, zoom: params.zoom, checking: shares[2].checkpoint).dropFirst(
         params.offset)
       let page = Array(nodes.prefix(params.limit))
-      let clusters = try ClusterPage(features, nil, params.zoom, shares[1]).clusters(page, shares[2])
+      let clusters = try ClusterPage(features, of: nil, zoom: params.zoom, shares[2]).clusters(page, shares[3])
       let members =
         params.returnMembers
-        ? try page.map { try memberIDs(of: $0, features, offset: 0, limit: .max, shares[2]) } : nil
+        ? try page.map { try memberIDs(of: $0, features, offset: 0, limit: .max, shares[3]) } : nil
       let result = Points.Result(
         revision: revision, exceededLimit: nodes.count > page.count, clusters: clusters, members: members)
       return { _ in result }
     }
+  }
+
+  private static func store(of params: Points.Params, _ share: WorkShare) throws -> FeatureStore {
+    let batch = try ColumnSources.batch(params.points, at: "/points").batch
+    try share.checkpoint(0.7)
+    var store = FeatureStore()
+    do throws(StoreFailure) { try store.append(batch) } catch { throw ModelError(error) }
+    return store
   }
 
   // MARK: -
@@ -86,7 +106,7 @@ package enum ClusterService: ClusterHandlers {
   ) -> Plan<R> {
     TaskPlan { worker in
       let shares = WorkShare(worker).split(by: 9, 1)
-      let result = try answer(try clustering.features(shares[0]), shares[1])
+      let result = try answer(try clustering.features(checking: shares[0].checkpoint), shares[1])
       return { _ in result }
     }
   }

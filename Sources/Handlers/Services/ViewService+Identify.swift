@@ -82,10 +82,10 @@ private struct IdentifyWriting {
     let (layer, hits) = (found.layer, found.hits)
     let isOverlay = layer.stratum == .overlay
     let rows = hits.hits.compactMap { layer.store[$0.row] }
-    let popups = layer.popups(of: rows)
+    let popups = try self.popups(of: found, share) + layer.popups(of: rows)
     if params.returnPopupsOnly, popups.isEmpty, found.error == nil { return nil }
     let isWritten = !params.returnPopupsOnly && found.error == nil
-    let clusters = isWritten ? try found.clusters.map { try written(hits.clusters, of: $0, share) } : nil
+    let clusters = isWritten ? try found.clusters.map { try written(hits.clusters, of: $0, layer, share) } : nil
     return .init(
       layer: isOverlay ? nil : layer.object.id, overlay: isOverlay ? layer.object.id : nil, name: layer.name,
       spatialReference: layer.reference.definition, features: isWritten ? try written(rows, of: layer) : nil,
@@ -94,10 +94,23 @@ private struct IdentifyWriting {
       sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
   }
 
+  /// The popups of the clusters that are hit.
+  private func popups(of found: Identification.Found, _ share: WorkShare) throws -> [SymbologyProtocol.Popup] {
+    guard let clusters = found.clusters, clusters.portrayal.hasPopups else { return [] }
+    let nodes = found.hits.clusters.map(\.node)
+    let rows = try clusters.portrayal.attributes.rows(of: nodes, in: clusters.features) { _ in
+      try share.worker?.checkCancelled()
+    }
+    return zip(nodes, rows).compactMap { node, row in
+      let id = clusters.features.clusterID(of: node)
+      return clusters.portrayal.popup(of: row).map { Wire.popup($0, of: row.id, cluster: id) }
+    }
+  }
+
   private func written(
-    _ hits: [ClusterHit], of clusters: DrawnClusters, _ share: WorkShare
+    _ hits: [ClusterHit], of clusters: DrawnClusters, _ layer: DrawnLayer, _ share: WorkShare
   ) throws -> [ClusterProtocol.Cluster] {
-    let page = try ClusterPage(clusters.features, clusters.reduction, clusters.zoom, share)
+    let page = try ClusterPage(clusters.features, of: layer, zoom: clusters.zoom, share)
     return try page.clusters(hits.map(\.node), share)
   }
 

@@ -41,7 +41,7 @@ package enum ViewService: ViewHandlers {
   }
 
   package static func resize(_ params: Resize.Params, in world: inout World) throws -> JSONOpaque {
-    try world.resizeView(ID(params.view), width: params.width, height: params.height, dpi: params.dpi)
+    try world.resizeView(ID(params.view), try Wire.changes(params.members))
     try world.propagate()
     return Wire.object(try world.views.require(ID(params.view)), world)
   }
@@ -106,33 +106,26 @@ package enum ViewService: ViewHandlers {
   package static func toLocation(_ params: ToLocation.Params, in world: World) throws -> ToLocation.Result {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
-    let points = Positions(params.points.map { view.location(x: $0.x, y: $0.y) })
-    guard
-      case .multiPoint(let moved) = try world.transformer.transform(
-        .multiPoint(points), from: view.reference.reference, to: reference)
-    else { return .init(revision: world.revision, spatialReference: reference.definition, locations: []) }
+    let locations = try world.transformer.transformEach(
+      params.points.map { view.location(x: $0.x, y: $0.y) }, from: view.reference.reference, to: reference)
     return .init(
       revision: world.revision, spatialReference: reference.definition,
-      locations: moved.points.map { Wire.opaque(.point($0)) })
+      locations: Wire.list(locations) { Wire.opaque(.point($0)) }, failed: Wire.failures(locations))
   }
 
   package static func toScreen(_ params: ToScreen.Params, in world: World) throws -> ToScreen.Result {
     let view = try world.views.require(ID(params.view))
-    var points = Positions()
-    for location in params.locations {
+    let locations = try params.locations.map { location in
       let point = try Wire.point(location)
-      points.append(Point(x: point.x, y: point.y))
+      return Point(x: point.x, y: point.y)
     }
-    guard
-      case .multiPoint(let moved) = try world.transformer.transform(
-        .multiPoint(points), from: SpatialReference(params.spatialReference), to: view.reference.reference)
-    else { return .init(revision: world.revision, points: []) }
-    return .init(
-      revision: world.revision,
-      points: moved.points.map { point in
-        let screenPoint = view.screenPoint(nearest: point)
-        return .init(x: screenPoint.x, y: screenPoint.y)
-      })
+    let moved = try world.transformer.transformEach(
+      locations, from: SpatialReference(params.spatialReference), to: view.reference.reference)
+    let points = Wire.list(moved) { point in
+      let screenPoint = view.screenPoint(nearest: point)
+      return ViewProtocol.ScreenPoint(x: screenPoint.x, y: screenPoint.y)
+    }
+    return .init(revision: world.revision, points: points, failed: Wire.failures(moved))
   }
 
   package static func setLocationDisplay(

@@ -33,6 +33,18 @@ public final class ClusterCache: Sendable {
 
   public init() {}
 
+  /// Drops what is known of an object that has been closed.
+  public func forget(_ object: String) {
+    entries.withLock { entries in
+      for key in entries.all.keys where key.object == object { entries.all[key] = nil }
+    }
+  }
+
+  public func removeAll() { entries.withLock { $0.all = [:] } }
+
+  /// The objects of which clusters are known.
+  var objects: Set<String> { entries.withLock { Set($0.all.keys.map(\.object)) } }
+
   private func entry(_ key: Key) -> Entry {
     entries.withLock { entries in
       entries.uses += 1

@@ -31,11 +31,15 @@ extension Expression {
 
   /// The same expression with one way to write it: text -> JSON -> text.
   ///
-  /// - Throws: as ``json()``.
+  /// - Throws: as ``json()``, and `tooLong` if that is longer than ``lengthLimit``.
   public func normalized() throws(ExpressionError) -> String {
     guard let document = try? JSONDocument(try json()) else { return text }
     do throws(ExpressionError) {
       return try document.read { (value) throws(ExpressionError) in try JSONExpressionReader.read(value).text }
-    } catch { throw error }
+    } catch {
+      // Its place in the normal form is none in the request.
+      throw ExpressionError(
+        error.kind, at: 0, in: text.utf8, expected: "\(error.expected) in the normal form", found: error.found)
+    }
   }
 }

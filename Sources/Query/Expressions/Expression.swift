@@ -7,9 +7,9 @@ import TextFormatting
 /// `CASE`, arithmetic, functions, and relations of geometries, times and arrays (``ExpressionLanguage`` lists them).
 ///
 /// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's
-/// grammar `-2^2` is 4, and `^` does not chain. A backslash escapes a quote or a backslash in a text, and a wildcard in
-/// a pattern of `LIKE`; before other characters it stands for itself. (CQL2 does not define this.) Keywords and
-/// functions are case-insensitive, property names are not.
+/// grammar `-2^2` is 4, and `^` does not chain. In a text a backslash begins an escape sequence: of a quote, a backslash or, by a
+/// letter, a control character; in a pattern of `LIKE` of a wildcard too. Before other characters it stands for itself, which CQL2
+/// leaves open. Keywords and functions are case-insensitive, property names are not.
 ///
 /// Null means unknown: a comparison with it is neither true nor false (SQL's three-valued logic), and arithmetic and
 /// functions of it are null, except `coalesce`, `iif` and `CASE`. A comparison of different types, a division by zero, and NaN

@@ -7,7 +7,7 @@ extension ExpressionFunction {
     case .casei:
       "The text without difference of case, on both sides of a comparison, or around the pattern of LIKE too: full case folding of Unicode, by which `ß` and `SS` match."
     case .accenti:
-      "The text without accents that Unicode's canonical decomposition separates from a letter; to be used as CASEI."
+      "The text without accents that Unicode's canonical decomposition separates from a letter; to be used as CASEI. It separates none from `ø` or `ł`, which are letters of their own and stay."
     case .upper: "The text in upper case."
     case .lower: "The text in lower case."
     case .trim: "The text without white space at both ends."
@@ -32,7 +32,7 @@ extension ExpressionFunction {
     case .date: "A day: 'YYYY-MM-DD' in quotes. It is compared as its midnight in UTC."
     case .timestamp: "An instant: 'YYYY-MM-DDThh:mm:ssZ' in quotes."
     case .interval:
-      "The time from `start` to `end`, both included: a date or time in quotes, `'..'` for an open end, or an expression. It is null where the end is before the start."
+      "The time from `start` to `end`, both included: a date or time in quotes, `'..'` for an open end, or an expression. It is null where the end is before the start; of two constants that is refused."
     case .bbox:
       "A box, or with six numbers (xMin, yMin, zMin, xMax, yMax, zMax) one with heights, which do not count. An xMin above xMax is a box across the antimeridian."
     case .envelope: "As `bbox`."

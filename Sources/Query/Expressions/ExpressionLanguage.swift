@@ -67,7 +67,8 @@ public enum ExpressionLanguage {
     }
     let predicates = [
       Operator(
-        "a IS NULL", 4, .any, .boolean, "Whether there is no value; `IS NOT NULL` whether there is one.",
+        "a IS NULL", 4, .any, .boolean,
+        "Whether there is no value; `IS NOT NULL` whether there is one. The operand may be a predicate: `x = 1 IS NULL` is true where `x` is null.",
         "name IS NOT NULL"),
       Operator(
         "a IN (b, c)", 4, .any, .boolean, "Whether it equals one of the values; also `NOT IN`.", "2 NOT IN (1, 3)"),
@@ -76,7 +77,7 @@ public enum ExpressionLanguage {
         "2 BETWEEN 1 AND 3"),
       Operator(
         "a LIKE b", 4, .text, .boolean,
-        "Whether the text matches a pattern in quotes: `%` is any text, `_` one code point, a backslash before them makes them characters; also `NOT LIKE`.",
+        "Whether the text matches a pattern in quotes: `%` is any text, `_` one code point, a backslash before them makes them characters, and is as in texts before others; also `NOT LIKE`.",
         "'Bern' LIKE 'B%'"),
       Operator(
         "CASE WHEN a THEN b ELSE c END", 9, .any, [],

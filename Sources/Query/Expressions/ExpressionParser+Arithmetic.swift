@@ -3,28 +3,24 @@
 import Geometry
 
 extension ExpressionParser {
-  mutating func sum() throws(ExpressionError) -> Int {
-    try chain(ofProducts: false) { parser throws(ExpressionError) in try parser.product() }
-  }
+  mutating func sum() throws(ExpressionError) -> Int { try chain(ofProducts: false) }
 
-  private mutating func product() throws(ExpressionError) -> Int {
-    try chain(ofProducts: true) { parser throws(ExpressionError) in try parser.power() }
-  }
-
-  private mutating func chain(
-    ofProducts isProduct: Bool, _ operand: (inout ExpressionParser) throws(ExpressionError) -> Int
-  ) throws(ExpressionError) -> Int {
-    let first = try operand(&self)
+  private mutating func chain(ofProducts isProduct: Bool) throws(ExpressionError) -> Int {
+    let first = try operand(ofProduct: isProduct)
+    guard token.arithmetic?.isProduct == isProduct else { return first }
     let offset = range.lowerBound
     var links: [ExpressionTree.Link] = []
     while let operation = token.arithmetic, operation.isProduct == isProduct {
       try advance()
-      links.append(.init(operation: operation, operand: try operand(&self)))
+      links.append(.init(operation: operation, operand: try operand(ofProduct: isProduct)))
     }
-    guard !links.isEmpty else { return first }
     let start = parts.links.count
     parts.links += links
     return add(.chain(first: first, start..<parts.links.count), at: offset)
+  }
+
+  private mutating func operand(ofProduct isProduct: Bool) throws(ExpressionError) -> Int {
+    isProduct ? try power() : try chain(ofProducts: true)
   }
 
   private mutating func power() throws(ExpressionError) -> Int {
@@ -38,19 +34,27 @@ extension ExpressionParser {
 
   private mutating func factor() throws(ExpressionError) -> Int {
     let start = range.lowerBound
+    let minuses = try signs()
+    if minuses == 1, let node = try negativeNumber(at: start) { return node }
+    var node = try operand()
+    for _ in 0..<(minuses == 0 ? 0 : 2 - minuses % 2) { node = add(.negate(node), at: start) }
+    return node
+  }
+
+  /// The number of minuses before an operand.
+  private mutating func signs() throws(ExpressionError) -> Int {
     var minuses = 0
     while pending == nil, token == .symbol(.minus) || token == .symbol(.plus) {
       if token == .symbol(.minus) { minuses += 1 }
       try advance()
     }
-    if minuses == 0 { return try operand() }
-    if minuses == 1, case .number(let number) = token, let value = number.negated {
-      try advance()
-      return literal(value, at: start)
-    }
-    var node = try operand()
-    for _ in 0..<(2 - minuses % 2) { node = add(.negate(node), at: start) }
-    return node
+    return minuses
+  }
+
+  private mutating func negativeNumber(at start: Int) throws(ExpressionError) -> Int? {
+    guard case .number(let number) = token, let value = number.negated else { return nil }
+    try advance()
+    return literal(value, at: start)
   }
 }
 

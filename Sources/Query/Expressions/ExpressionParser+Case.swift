@@ -8,28 +8,38 @@ extension ExpressionParser {
 
   /// Parses `[value] WHEN ... THEN ... [WHEN ... THEN ...] [ELSE ...] END`, after CASE.
   mutating func choice(at start: Int) throws(ExpressionError) -> Int {
-    try nested { parser throws(ExpressionError) in
-      let subject = parser.isAt("when") ? nil : try parser.sum()
-      guard parser.isAt("when") else { throw parser.unexpected("WHEN") }
-      var children: [Int] = []
-      while parser.isAt("when") {
-        let offset = parser.range.lowerBound
-        try parser.advance()
-        var condition = try parser.anything()
-        if let subject { condition = parser.add(.compare(.equal, subject, condition), at: offset) }
-        guard parser.isAt("then") else { throw parser.unexpected("an operator or THEN") }
-        try parser.advance()
-        children += [condition, try parser.anything()]
-      }
-      if parser.isAt("else") {
-        try parser.advance()
-        children.append(try parser.anything())
-        guard parser.isAt("end") else { throw parser.unexpected("an operator or END") }
-      }
-      guard parser.isAt("end") else { throw parser.unexpected("an operator, WHEN, ELSE or END") }
-      try parser.advance()
-      return parser.add(.choice(parser.addChildren(children)), at: start)
+    try enter()
+    let subject = isAt("when") ? nil : try sum()
+    try require("when", expected: "WHEN")
+    var children: [Int] = []
+    while isAt("when") {
+      children.append(try condition(of: subject))
+      children.append(try branch("then", expected: "an operator or THEN"))
     }
+    if isAt("else") { children.append(try branch("else", expected: "ELSE")) }
+    try require("end", expected: children.count % 2 == 0 ? "an operator, WHEN, ELSE or END" : "an operator or END")
+    try advance()
+    leave()
+    return add(.choice(addChildren(children)), at: start)
+  }
+
+  private mutating func condition(of subject: Int?) throws(ExpressionError) -> Int {
+    let offset = range.lowerBound
+    try advance()
+    let condition = try anything()
+    guard let subject else { return condition }
+    return add(.compare(.equal, subject, condition), at: offset)
+  }
+
+  /// Parses a value behind a word.
+  private mutating func branch(_ word: String, expected: String) throws(ExpressionError) -> Int {
+    try require(word, expected: expected)
+    try advance()
+    return try anything()
+  }
+
+  private func require(_ word: String, expected: String) throws(ExpressionError) {
+    guard isAt(word) else { throw unexpected(expected) }
   }
 
   private func isAt(_ word: String) -> Bool { if case .name(let name) = token { isWord(name, word) } else { false } }

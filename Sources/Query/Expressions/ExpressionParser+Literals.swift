@@ -5,27 +5,34 @@ import Calendar
 extension ExpressionParser {
   /// Parses `INTERVAL(start, end)` after the name. An end is a date or time in quotes, `'..'`, or an expression.
   mutating func interval(at start: Int) throws(ExpressionError) -> Int {
-    let (first, last) = try nested { parser throws(ExpressionError) in
-      try parser.advance()
-      let first = try parser.intervalEnd()
-      try parser.expect(.comma)
-      let last = try parser.intervalEnd()
-      guard try parser.take(.close) else { throw parser.unexpected("')'") }
-      return (first, last)
-    }
-    if let first, let last, case .instant(let from) = parts.nodes[first], case .instant(let to) = parts.nodes[last],
-      parts.instants[to].time < parts.instants[from].time
-    {
-      throw error(
-        .badLiteral, at: parts.offsets[last], expected: "an end not before '\(parts.instants[from].text)'",
-        found: "'\(parts.instants[to].text)'")
-    }
+    try enter()
+    try advance()
+    let first = try intervalEnd()
+    try expect(.comma)
+    let last = try intervalEnd()
+    try close()
+    leave()
+    if let first, let last { try checkOrder(first, last) }
     return add(.interval(first, last), at: start)
+  }
+
+  /// Refuses constants of which the end precedes the start.
+  private func checkOrder(_ first: Int, _ last: Int) throws(ExpressionError) {
+    guard case .instant(let from) = parts.nodes[first], case .instant(let to) = parts.nodes[last],
+      parts.instants[to].time < parts.instants[from].time
+    else { return }
+    throw error(
+      .badLiteral, at: parts.offsets[last], expected: "an end not before '\(parts.instants[from].text)'",
+      found: "'\(parts.instants[to].text)'")
   }
 
   /// Nil for `'..'`.
   private mutating func intervalEnd() throws(ExpressionError) -> Int? {
     guard case .text(let text) = token else { return try anything() }
+    return try intervalEnd(text)
+  }
+
+  private mutating func intervalEnd(_ text: String) throws(ExpressionError) -> Int? {
     let start = range.lowerBound
     if text == ".." {
       try advance()
@@ -45,17 +52,15 @@ extension ExpressionParser {
   mutating func element() throws(ExpressionError) -> Int {
     guard token == .symbol(.open) else { return try anything() }
     let start = range.lowerBound
-    let elements = try nested { parser throws(ExpressionError) in
-      try parser.advance()
-      return try parser.arguments(min: 0) { parser throws(ExpressionError) in try parser.element() }
-    }
-    let isWhole = token == .symbol(.comma) || token == .symbol(.close)
-    if !isWhole, elements.count == 1 {
-      // Parentheses around an operand, as what follows shows.
-      pending = inner(of: elements[0])
-      return try anything()
-    }
-    guard isWhole else { throw unexpected("',' or ')'") }
+    let elements = try arguments(min: 0, each: .element)
+    if token == .symbol(.comma) || token == .symbol(.close) { return array(elements, at: start) }
+    guard elements.count == 1 else { throw unexpected("',' or ')'") }
+    // Parentheses around an operand, as what follows shows.
+    pending = inner(of: elements[0])
+    return try anything()
+  }
+
+  private mutating func array(_ elements: [Int], at start: Int) -> Int {
     var constant: Int?
     if let value = ArrayValue(elements, of: parts) {
       constant = parts.arrays.count

@@ -11,55 +11,88 @@ extension ExpressionParser {
       pending = nil
       return known
     }
+    switch try leaf(at: start) {
+    case .node(let node): return node
+    case .parenthesis: return try parenthesized()
+    case .choice: return try choice(at: start)
+    case .call(let function): return try call(function, at: start)
+    }
+  }
+
+  /// What an operand begins with.
+  private enum Leaf {
+    /// It is a literal or a property.
+    case node(Int)
+    case parenthesis
+    case choice
+    case call(ExpressionFunction)
+  }
+
+  /// Takes a literal, or the name before a parenthesis.
+  private mutating func leaf(at start: Int) throws(ExpressionError) -> Leaf {
     switch token {
     case .number(let value):
       try advance()
-      return literal(value, at: start)
+      return .node(literal(value, at: start))
     case .text(let text):
       try advance()
-      return literal(.string(text), at: start)
+      return .node(literal(.string(text), at: start))
     case .keyword(.true), .keyword(.false):
       let value = token == .keyword(.true)
       try advance()
-      return literal(.bool(value), at: start)
+      return .node(literal(.bool(value), at: start))
     case .quotedName(let name):
       try advance()
-      return addProperty(name, at: start)
+      return .node(addProperty(name, at: start))
     case .name(let name):
       try advance()
-      if isWord(name, "case"), token.beginsOperand { return try choice(at: start) }
-      if GeometryLiteral.begins(with: name, token) { return try geometry(at: start) }
-      return token == .symbol(.open) ? try call(name, at: start) : addProperty(name, at: start)
-    case .symbol(.open):
-      return try nested { parser throws(ExpressionError) in
-        try parser.advance()
-        let node = try parser.anything()
-        guard try parser.take(.close) else { throw parser.unexpected("an operator or ')'") }
-        return node
-      }
+      return try leaf(name, at: start)
+    case .symbol(.open): return .parenthesis
     case .keyword(.null): throw unexpected("a value (a test for null is IS NULL)")
     default: throw unexpected("a value")
     }
   }
 
-  private mutating func call(_ name: String, at start: Int) throws(ExpressionError) -> Int {
+  private mutating func leaf(_ name: String, at start: Int) throws(ExpressionError) -> Leaf {
+    if isWord(name, "case"), token.beginsOperand { return .choice }
+    if GeometryLiteral.begins(with: name, token) { return .node(try geometry(at: start)) }
+    guard token == .symbol(.open) else { return .node(addProperty(name, at: start)) }
     guard let function = ExpressionFunction(named: name) else {
       throw error(
         .unknownFunction, at: start, expected: "a function", found: name,
         available: ExpressionFunction.allCases.map(\.rawValue))
     }
-    if function == .date || function == .timestamp { return try instant(isDate: function == .date, at: start) }
-    if function == .interval { return try interval(at: start) }
-    let isOfArrays = function.isOfArrays
-    let arguments = try nested { parser throws(ExpressionError) in
-      try parser.advance()
-      return try parser.arguments(min: 0) { parser throws(ExpressionError) in
-        isOfArrays ? try parser.element() : try parser.anything()
-      }
+    return .call(function)
+  }
+
+  private mutating func parenthesized() throws(ExpressionError) -> Int {
+    try enter()
+    try advance()
+    let node = try anything()
+    try close("an operator or ')'")
+    leave()
+    return node
+  }
+
+  private mutating func call(_ function: ExpressionFunction, at start: Int) throws(ExpressionError) -> Int {
+    switch function {
+    case .date, .timestamp: return try instant(isDate: function == .date, at: start)
+    case .interval: return try interval(at: start)
+    default:
+      let arguments = try arguments(min: 0, each: function.isOfArrays ? .element : .value)
+      return try call(function, arguments, at: start)
     }
-    if function == .bbox || function == .envelope { return try box(function, arguments, at: start) }
-    if function == .format { return try format(arguments, at: start) }
-    if function == .formatDate { return try formatDate(arguments, at: start) }
+  }
+
+  private mutating func call(
+    _ function: ExpressionFunction, _ arguments: [Int], at start: Int
+  ) throws(ExpressionError) -> Int {
+    switch function {
+    case .bbox, .envelope: return try box(function, arguments, at: start)
+    case .format: return try format(arguments, at: start)
+    case .formatDate: return try formatDate(arguments, at: start)
+    default: break
+    }
     let counts = function.signature.counts
     guard counts.contains(arguments.count) else {
       throw error(
@@ -72,9 +105,9 @@ extension ExpressionParser {
   }
 
   static func words(_ counts: ClosedRange<Int>) -> String {
-    let noun = counts.upperBound == 1 ? "argument" : "arguments"
+    let noun = counts.upperBound == 1 || counts == 1...Int.max ? "argument" : "arguments"
     if counts.lowerBound == counts.upperBound { return "\(counts.lowerBound) \(noun)" }
-    if counts.upperBound == .max { return "at least \(counts.lowerBound) argument" }
+    if counts.upperBound == .max { return "at least \(counts.lowerBound) \(noun)" }
     return "\(counts.lowerBound) to \(counts.upperBound) \(noun)"
   }
 

@@ -1,4 +1,5 @@
 // Parses tokens into nodes by recursive descent. It recurses only for parentheses and calls, and loops over chains.
+// What recursion passes through are small functions: errors and leaves are made in others, so that frames stay small.
 
 import Geometry
 
@@ -70,19 +71,26 @@ struct ExpressionParser {
     return start..<parts.children.count
   }
 
-  /// Parses the content of an open parenthesis up to the closing one.
-  mutating func nested<Result>(
-    _ body: (inout ExpressionParser) throws(ExpressionError) -> Result
-  ) throws(ExpressionError) -> Result {
+  /// Goes into a parenthesis, which ``leave()`` leaves.
+  mutating func enter() throws(ExpressionError) {
     guard depth < Expression.depthLimit else {
       throw error(
         .tooDeep, at: range.lowerBound, expected: "at most \(Expression.depthLimit) parentheses inside one another",
         found: "more")
     }
     depth += 1
-    let result = try body(&self)
-    depth -= 1
-    return result
+  }
+
+  mutating func leave() { depth -= 1 }
+
+  /// Throws unless the next token is `symbol`.
+  func require(_ symbol: ExpressionToken.Symbol) throws(ExpressionError) {
+    guard token == .symbol(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
+  }
+
+  /// Takes a closing parenthesis; `expected` is what else could stand there.
+  mutating func close(_ expected: String = "')'") throws(ExpressionError) {
+    guard try take(.close) else { throw unexpected(expected) }
   }
 
   // MARK: Logic
@@ -111,57 +119,93 @@ struct ExpressionParser {
     while pending == nil, try take(.not) { count += 1 }
     var node = try predicate()
     // Two cancel out except for values other than truth values; so one or two stand for all.
-    for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = add(.not(node), at: start) }
+    for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = negated(node, at: start) }
     return node
   }
 
-  private mutating func predicate() throws(ExpressionError) -> Int {
-    let left = try sum()
-    let offset = range.lowerBound
-    if case .symbol(let symbol) = token, let comparison = Comparison(rawValue: symbol.rawValue) {
-      try advance()
-      return add(.compare(comparison, left, try sum()), at: offset)
+  /// One NOT in place of three, also where parentheses are between them.
+  private mutating func negated(_ node: Int, at start: Int) -> Int {
+    guard case .not(let inner) = parts.nodes[node], case .not = parts.nodes[inner], node == parts.nodes.count - 1 else {
+      return add(.not(node), at: start)
     }
-    if try take(.is) {
-      let isNegated = try take(.not)
-      guard try take(.null) else { throw unexpected(isNegated ? "NULL" : "NULL or NOT NULL") }
-      return add(.isNull(left, isNegated: isNegated), at: offset)
-    }
-    let isNegated = try take(.not)
-    if try take(.in) { return try list(left, isNegated, offset) }
-    if try take(.like) {
-      let literal = try likePattern()
-      parts.patternLiterals.append(literal)
-      parts.patterns.append(LikePattern(literal.folded))
-      return add(.like(left, pattern: parts.patterns.count - 1, isNegated: isNegated), at: offset)
-    }
-    if try take(.between) {
-      let low = try sum()
-      guard try take(.and) else { throw unexpected("AND") }
-      return add(.between(left, low, try sum(), isNegated: isNegated), at: offset)
-    }
-    if isNegated { throw unexpected("IN, LIKE or BETWEEN") }
-    return left
+    parts.nodes.removeLast()
+    parts.offsets.removeLast()
+    return inner
   }
 
-  private mutating func list(
-    _ value: Int, _ isNegated: Bool, _ offset: Int
-  ) throws(ExpressionError) -> Int {
-    try expect(.open)
-    let elements = try nested { parser throws(ExpressionError) in
-      try parser.arguments(min: 1) { parser throws(ExpressionError) in try parser.sum() }
+  /// What follows the left operand of a predicate, other than IS NULL.
+  private enum Verb {
+    case compare(Comparison)
+    case isIn
+    case like
+    case between
+  }
+
+  private mutating func predicate() throws(ExpressionError) -> Int {
+    var node = try sum()
+    var offset = range.lowerBound
+    let isNegated = try take(.not)
+    switch try verb(isNegated: isNegated) {
+    case .compare(let comparison): node = add(.compare(comparison, node, try sum()), at: offset)
+    case .isIn: node = try list(node, isNegated, offset)
+    case .like: node = try like(node, isNegated, offset)
+    case .between: node = try between(node, isNegated, offset)
+    case nil: break
     }
+    // The operand of IS NULL may be a predicate (`isNullOperand`).
+    offset = range.lowerBound
+    while try take(.is) {
+      node = try nullTest(node, offset)
+      offset = range.lowerBound
+    }
+    return node
+  }
+
+  private mutating func verb(isNegated: Bool) throws(ExpressionError) -> Verb? {
+    if try take(.in) { return .isIn }
+    if try take(.like) { return .like }
+    if try take(.between) { return .between }
+    if isNegated { throw unexpected("IN, LIKE or BETWEEN") }
+    guard case .symbol(let symbol) = token, let comparison = Comparison(rawValue: symbol.rawValue) else { return nil }
+    try advance()
+    return .compare(comparison)
+  }
+
+  private mutating func nullTest(_ operand: Int, _ offset: Int) throws(ExpressionError) -> Int {
+    let isNegated = try take(.not)
+    guard try take(.null) else { throw unexpected(isNegated ? "NULL" : "NULL or NOT NULL") }
+    return add(.isNull(operand, isNegated: isNegated), at: offset)
+  }
+
+  private mutating func between(_ value: Int, _ isNegated: Bool, _ offset: Int) throws(ExpressionError) -> Int {
+    let low = try sum()
+    guard try take(.and) else { throw unexpected("AND") }
+    return add(.between(value, low, try sum(), isNegated: isNegated), at: offset)
+  }
+
+  private mutating func like(_ value: Int, _ isNegated: Bool, _ offset: Int) throws(ExpressionError) -> Int {
+    let literal = try likePattern()
+    parts.patternLiterals.append(literal)
+    parts.patterns.append(LikePattern(literal.folded))
+    return add(.like(value, pattern: parts.patterns.count - 1, isNegated: isNegated), at: offset)
+  }
+
+  private mutating func list(_ value: Int, _ isNegated: Bool, _ offset: Int) throws(ExpressionError) -> Int {
+    try require(.open)
+    let elements = try arguments(min: 1, each: .operand)
+    let set = constants(elements)
+    return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
+  }
+
+  /// The set of a list of literals, which is looked up by bisection; the nodes are kept for the type check.
+  private mutating func constants(_ elements: [Int]) -> Int? {
     var constants: [AttributeValue] = []
     for element in elements {
-      if case .literal(let number) = parts.nodes[element] { constants.append(parts.literals[number]) }
+      guard case .literal(let number) = parts.nodes[element] else { return nil }
+      constants.append(parts.literals[number])
     }
-    // A set of literals is looked up by bisection; the nodes are kept for the type check.
-    var set: Int?
-    if constants.count == elements.count {
-      set = parts.sets.count
-      parts.sets.append(ConstantSet(constants))
-    }
-    return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
+    parts.sets.append(ConstantSet(constants))
+    return parts.sets.count - 1
   }
 
   /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`.
@@ -173,25 +217,44 @@ struct ExpressionParser {
       return PatternLiteral(text: text)
     }
     try advance()
-    guard token == .symbol(.open) else { throw unexpected("'('") }
-    return try nested { parser throws(ExpressionError) in
-      try parser.advance()
-      var literal = try parser.likePattern()
-      try parser.expect(.close)
-      literal.folds.insert(function, at: 0)
-      return literal
-    }
+    try require(.open)
+    try enter()
+    try advance()
+    var literal = try likePattern()
+    try expect(.close)
+    leave()
+    literal.folds.insert(function, at: 0)
+    return literal
   }
 
-  /// Parses elements up to the closing parenthesis.
-  mutating func arguments(
-    min: Int, _ element: (inout ExpressionParser) throws(ExpressionError) -> Int
-  ) throws(ExpressionError) -> [Int] {
+  /// What an element of a list in parentheses is.
+  enum Element {
+    case value
+    /// No predicate.
+    case operand
+    /// A value, or an array.
+    case element
+  }
+
+  /// Parses the elements from an open parenthesis to the closing one.
+  mutating func arguments(min: Int, each kind: Element) throws(ExpressionError) -> [Int] {
+    try enter()
+    try advance()
     var elements: [Int] = []
-    if min == 0, try take(.close) { return elements }
-    repeat { elements.append(try element(&self)) } while try take(.comma)
-    guard try take(.close) else { throw unexpected("an operator, ',' or ')'") }
+    if min > 0 || token != .symbol(.close) {
+      repeat { elements.append(try element(kind)) } while try take(.comma)
+    }
+    try close("an operator, ',' or ')'")
+    leave()
     return elements
+  }
+
+  private mutating func element(_ kind: Element) throws(ExpressionError) -> Int {
+    switch kind {
+    case .value: try anything()
+    case .operand: try sum()
+    case .element: try element()
+    }
   }
 
   // MARK: Leaves

@@ -48,7 +48,7 @@ struct ExpressionLexer {
 
   /// The next token and its range.
   mutating func next() throws(ExpressionError) -> (ExpressionToken, Range<Int>) {
-    while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+    skipSpace()
     let start = position
     guard start < bytes.count else { return (.end, start..<start) }
     let token: ExpressionToken
@@ -81,9 +81,8 @@ struct ExpressionLexer {
 
   // MARK: Kinds of tokens
 
-  /// Reads a text or a quoted name: a doubled quote stands for one. In texts a backslash escapes a quote or a
-  /// backslash, and stands for itself before other characters: every text can be written, also one that ends in a
-  /// backslash.
+  /// Reads a text or a quoted name: a doubled quote stands for one. In texts a backslash begins an escape sequence, and
+  /// stands for itself where none follows: every text can be written, also one that ends in a backslash.
   private mutating func quoted(by quote: UInt8) throws(ExpressionError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -91,8 +90,10 @@ struct ExpressionLexer {
     while position < bytes.count {
       let byte = bytes[position]
       let next = position + 1 < bytes.count ? bytes[position + 1] : 0
-      let isEscape = byte == Self.backslash && quote == UInt8(ascii: "'") && (next == quote || next == Self.backslash)
-      if isEscape || byte == quote && next == quote {
+      if byte == Self.backslash, quote == UInt8(ascii: "'"), let escaped = Self.escaped(next) {
+        content.append(escaped)
+        position += 2
+      } else if byte == quote && next == quote {
         content.append(next)
         position += 2
       } else if byte == quote {
@@ -107,20 +108,43 @@ struct ExpressionLexer {
     throw error(.badLiteral, at: start, expected: "a closing \(quote)", found: excerpt(start..<bytes.count))
   }
 
-  /// The text with its backslashes, as ``LikePattern`` reads it.
+  /// The text with its backslashes, as ``LikePattern`` reads it; control characters are made of their sequences.
   func pattern(_ range: Range<Int>) -> String {
     var content: [UInt8] = []
     var position = range.lowerBound + 1
     while position < range.upperBound - 1 {
       let byte = bytes[position]
-      content.append(byte)
-      if byte == Self.backslash { content.append(bytes[position + 1]) }
+      if byte == Self.backslash, let control = Self.control(bytes[position + 1]) {
+        content.append(control)
+      } else {
+        content.append(byte)
+        if byte == Self.backslash { content.append(bytes[position + 1]) }
+      }
       position += byte == Self.backslash || byte == UInt8(ascii: "'") ? 2 : 1
     }
     return String(decoding: content, as: UTF8.self)
   }
 
   private static let backslash = UInt8(ascii: "\\")
+
+  /// What a backslash before a character stands for, by /req/cql2-text/escaping; nil for a backslash and the character.
+  private static func escaped(_ next: UInt8) -> UInt8? {
+    next == UInt8(ascii: "'") || next == backslash ? next : control(next)
+  }
+
+  /// The control character that a letter behind a backslash stands for: BEL, BS, TAB, LF, VT, FF or CR.
+  static func control(_ letter: UInt8) -> UInt8? {
+    switch letter {
+    case UInt8(ascii: "a"): 0x07
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "t"): 0x09
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "v"): 0x0B
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "r"): 0x0D
+    default: nil
+    }
+  }
 
   private mutating func number() throws(ExpressionError) -> ExpressionToken {
     let start = position
@@ -187,6 +211,18 @@ struct ExpressionLexer {
   private func scalar(at index: Int) -> Unicode.Scalar {
     if bytes[index] < 0x80 { return Unicode.Scalar(bytes[index]) }
     return String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
+  }
+
+  /// Skips CQL2's `whitespace`. Its U+1680 is left out, as `identifierStart` has it too.
+  private mutating func skipSpace() {
+    while position < bytes.count {
+      let scalar = scalar(at: position)
+      switch scalar.value {
+      case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
+        position += UTF8.width(scalar)
+      default: return
+      }
+    }
   }
 
   private mutating func skipNameParts() {

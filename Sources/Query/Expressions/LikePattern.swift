@@ -3,7 +3,7 @@
 import Platform
 
 /// A pattern of `LIKE`: `%` matches any text, `_` one code point. A backslash escapes a wildcard, a quote or a
-/// backslash; before other characters it stands for itself, as in texts.
+/// backslash; before other characters it stands for itself. Sequences of control characters have been read before.
 struct LikePattern: Sendable {
   private static let one: Int16 = -1
   private static let many: Int16 = -2
@@ -97,8 +97,10 @@ extension LikePattern {
       result.append(byte)
       switch byte {
       case UInt8(ascii: "'"): result.append(byte)
-      // The one at the end would escape the quote.
-      case UInt8(ascii: "\\"): result.append(rest.popFirst() ?? byte)
+      case UInt8(ascii: "\\"):
+        // At the end it would escape the quote, before some letters be a control character.
+        let isAlone = rest.first.map { ExpressionLexer.control($0) != nil } ?? true
+        result.append(isAlone ? byte : rest.removeFirst())
       default: break
       }
     }

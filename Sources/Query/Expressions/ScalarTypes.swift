@@ -18,7 +18,7 @@ struct ScalarTypes: OptionSet {
   static let geometry = ScalarTypes(rawValue: 128)
   /// Every type that an expression as a whole can have.
   static let any: ScalarTypes = [.boolean, .number, .text, .instant, .json]
-  private static let comparable: ScalarTypes = [.boolean, .number, .text, .instant]
+  fileprivate static let comparable: ScalarTypes = [.boolean, .number, .text, .instant]
 
   /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
   func compares(with other: ScalarTypes) -> Bool {
@@ -43,7 +43,11 @@ struct ScalarTypes: OptionSet {
     Entry(
       type: .number, name: "number", words: "a number",
       doc: "An integer of 64 bits or a double. Both compare exactly; an integer that overflows becomes a double."),
-    Entry(type: .text, name: "text", words: "a text", doc: "Text in single quotes; a doubled quote is one."),
+    Entry(
+      type: .text, name: "text", words: "a text",
+      doc:
+        "Text in single quotes. A doubled quote, or one behind a backslash, is one; `\\\\` is a backslash, and `\\a \\b \\t \\n \\v \\f \\r` are control characters: bell, backspace, tab, line feed, vertical tab, form feed, carriage return. Before other characters a backslash stands for itself."
+    ),
     Entry(
       type: .instant, name: "instant", words: "an instant",
       doc:
@@ -149,7 +153,10 @@ extension ExpressionTree {
       if types[node].isDisjoint(with: expected) { throw wrong(expected, types[node], at: node, text) }
     }
     func demandComparable(_ left: Int, _ right: Int) throws(ExpressionError) {
-      if !types[left].compares(with: types[right]) { throw wrong(types[left], types[right], at: right, text) }
+      if types[left].compares(with: types[right]) { return }
+      // What compares with nothing is what is wrong.
+      if !types[left].isEmpty { try demand(.comparable, left) }
+      throw wrong(types[left], types[right], at: right, text)
     }
     for node in nodes {
       switch node {

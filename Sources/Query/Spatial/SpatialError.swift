@@ -7,9 +7,9 @@ import GeometryEngine
 public enum SpatialError: Error, Hashable, Sendable {
   /// The constant geometry is invalid by the Simple Features rules, at a position if the fault has one.
   case invalid(reason: String, at: Point?)
-  /// A collection has points, lines and polygons side by side, for which only `intersects`, `disjoint` and
-  /// `envelopeIntersects` are defined. `feature` is the id of the feature that has it; nil for the constant geometry.
-  case mixedCollection(feature: Int?)
+  /// The constant geometry has points, lines and polygons side by side, for which only `intersects`, `disjoint` and
+  /// `envelopeIntersects` are defined. To the geometry of a feature other relations are then unknown.
+  case mixedCollection
   /// GEOS refused the geometry of a feature, also when it was made valid.
   case refused(feature: Int?, reason: String)
   /// GEOS is not installed.
@@ -27,9 +27,8 @@ extension SpatialError {
   /// The same about a feature, unless it is about another.
   public func of(_ feature: Int) -> SpatialError {
     switch self {
-    case .mixedCollection(let known): .mixedCollection(feature: known ?? feature)
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
-    case .invalid, .unavailable: self
+    case .invalid, .mixedCollection, .unavailable: self
     }
   }
 }

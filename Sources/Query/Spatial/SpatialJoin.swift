@@ -2,53 +2,6 @@
 
 import Geometry
 
-/// Rows that belong together: one of each store.
-public struct RowPairs: Sendable {
-  public private(set) var left: [UInt32] = []
-  public private(set) var right: [UInt32] = []
-
-  public init() {}
-
-  public var count: Int { left.count }
-
-  public mutating func append(_ left: UInt32, _ right: UInt32) {
-    self.left.append(left)
-    self.right.append(right)
-  }
-
-  mutating func append(_ other: RowPairs) {
-    left += other.left
-    right += other.right
-  }
-
-  /// All of several, in order.
-  public init(joining all: [RowPairs]) {
-    let count = all.reduce(0) { $0 + $1.count }
-    left.reserveCapacity(count)
-    right.reserveCapacity(count)
-    for pairs in all { append(pairs) }
-  }
-
-  /// The pairs with exchanged sides, sorted by the new left; those of one row keep their order.
-  ///
-  /// - Complexity: O(count + greatest row).
-  public func exchanged() -> RowPairs {
-    var starts = [Int](repeating: 0, count: Int(right.max() ?? 0) + 2)
-    for row in right { starts[Int(row) + 1] += 1 }
-    for index in 1..<starts.count { starts[index] += starts[index - 1] }
-    var result = RowPairs()
-    result.left = [UInt32](repeating: 0, count: count)
-    result.right = result.left
-    for index in 0..<count {
-      let place = starts[Int(right[index])]
-      starts[Int(right[index])] += 1
-      result.left[place] = right[index]
-      result.right[place] = left[index]
-    }
-    return result
-  }
-}
-
 /// Finds the features of `targets` that have a relation to each of others, the drivers.
 ///
 /// Features are taken as they are (``SpatialPredicate``); points in polygons are read from the leaves of the index.
@@ -94,9 +47,9 @@ public struct SpatialJoin: Sendable {
           addPoints(in: geometry, moved, shift, inside, to: &found)
           guard targets.index.boxes.count > 0 else { continue }
         }
-        do { try addOthers(geometry, moved, shift, to: &found, check) } catch let error as SpatialError {
-          throw error.of(driver.id)
-        }
+        do { try addOthers(geometry, moved, shift, to: &found, check) } catch SpatialError.mixedCollection {
+          // The relation to it is unknown.
+        } catch let error as SpatialError { throw error.of(driver.id) }
       }
       found.sort()
       if shifts.count > 1 { found = found.ascendingOnce() }

@@ -49,7 +49,7 @@ public final class SpatialPredicate: Sendable {
       if tested == .intersects || tested == .envelopeIntersects {
         members = tested == .intersects ? geometry.flattened.filter { !$0.isEmpty } : members
       } else if geometry.uniform == nil {
-        throw .mixedCollection(feature: nil)
+        throw .mixedCollection
       }
     }
     constants = shifts.flatMap { shift in members.map { ConstantGeometry($0.shifted(by: shift)) } }
@@ -82,15 +82,16 @@ public final class SpatialPredicate: Sendable {
     return (max(point, 1), 100 * max(constants.count, 1))
   }
 
-  /// Whether a feature has the relation; nil if it has no geometry, so that nothing is known.
+  /// Whether a feature has the relation; nil, which is unknown, if it has no geometry, or a collection of several dimensions for
+  /// which the relation is not defined.
   public func holds(for row: FeatureRow) throws(SpatialError) -> Bool? {
     if let point = row.point { return try holds(x: point.x, y: point.y) }
     guard let geometry = row.geometry else { return nil }
     do throws(SpatialError) { return try holds(for: geometry, in: row.envelope) } catch { throw error.of(row.id) }
   }
 
-  /// Whether a geometry has the relation.
-  public func holds(for geometry: Geometry) throws(SpatialError) -> Bool {
+  /// Whether a geometry has the relation; nil if it is not defined for it.
+  public func holds(for geometry: Geometry) throws(SpatialError) -> Bool? {
     try holds(for: geometry, in: geometry.envelope)
   }
 
@@ -110,22 +111,24 @@ public final class SpatialPredicate: Sendable {
     return isNegated
   }
 
-  private func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool {
+  private func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
     if case .point(let point?) = geometry { return try holds(x: point.x, y: point.y) }
+    guard isDefined(for: geometry) else { return nil }
     for constant in constants where try holds(for: geometry, box, constant) { return !isNegated }
     return isNegated
+  }
+
+  private func isDefined(for geometry: Geometry) -> Bool {
+    guard case .collection = geometry, tested != .intersects, tested != .envelopeIntersects else { return true }
+    return geometry.uniform != nil
   }
 
   private func holds(
     for geometry: Geometry, _ box: Envelope?, _ constant: ConstantGeometry
   ) throws(SpatialError) -> Bool {
-    guard case .collection = geometry else { return try other(geometry, box, constant) }
-    if tested == .intersects {
-      for part in geometry.flattened where try other(part, part.envelope, constant) { return true }
-      return false
-    }
-    guard tested == .envelopeIntersects || geometry.uniform != nil else { throw .mixedCollection(feature: nil) }
-    return try other(geometry, box, constant)
+    guard case .collection = geometry, tested == .intersects else { return try other(geometry, box, constant) }
+    for part in geometry.flattened where try other(part, part.envelope, constant) { return true }
+    return false
   }
 
   /// A geometry that is no collection of several dimensions.

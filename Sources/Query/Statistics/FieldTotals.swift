@@ -32,6 +32,13 @@ struct FieldTotals {
     }
   }
 
+  mutating func removeAll() {
+    counts.removeAll(keepingCapacity: true)
+    numbers.removeAll(keepingCapacity: true)
+    least.removeAll(keepingCapacity: true)
+    greatest.removeAll(keepingCapacity: true)
+  }
+
   func result(_ kind: Statistic.Kind, of group: Int) -> AttributeValue {
     let totals = numbers[group]
     func value(_ number: Double?) -> AttributeValue {
@@ -48,7 +55,11 @@ struct FieldTotals {
     }
   }
 
-  // MARK: Chunks
+  // MARK: Rows
+
+  mutating func add(_ row: FeatureRow, to group: Int) {
+    row.withAttribute(column) { add($0, to: group) }
+  }
 
   /// Adds rows of a chunk.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk, _ groups: borrowing RowGroups) {

@@ -4,7 +4,7 @@ import Geometry
 
 /// One figure about the features of a group.
 public struct Statistic: Hashable, Sendable {
-  public enum Kind: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The number of values that are not null; without a column that of features.
     case count
     /// Of numbers; values of other types do not count. Null without any, and where the result is not finite.
@@ -14,6 +14,17 @@ public struct Statistic: Hashable, Sendable {
     case variance, standardDeviation
     /// The first or last in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
     case min, max
+
+    /// What the values of the column are for.
+    public var use: Expression.Use {
+      switch self {
+      case .count, .min, .max: .value
+      case .sum, .mean, .variance, .standardDeviation: .number
+      }
+    }
+
+    /// The figure about an attribute that no feature has.
+    public var ofNothing: AttributeValue { self == .count ? .integer(0) : .null }
   }
 
   public let kind: Kind
@@ -22,14 +33,21 @@ public struct Statistic: Hashable, Sendable {
   public init(_ kind: Kind, of column: Int?) { (self.kind, self.column) = (kind, column) }
 }
 
+extension Statistic.Kind {
+  /// The type of results; nil if only the values determine it.
+  public var resultType: FieldType? {
+    switch self {
+    case .count: .integer
+    case .sum, .mean, .variance, .standardDeviation: .double
+    case .min, .max: nil
+    }
+  }
+}
+
 extension FeatureSchema {
   /// The type of a statistic's results; nil if only the values of its column determine it.
   public func resultType(of statistic: Statistic) -> FieldType? {
-    switch statistic.kind {
-    case .count: .integer
-    case .sum, .mean, .variance, .standardDeviation: .double
-    case .min, .max: statistic.column.flatMap(declaredType)
-    }
+    statistic.kind.resultType ?? statistic.column.flatMap(declaredType)
   }
 }
 

@@ -84,9 +84,12 @@ public struct FeatureStore: Sendable {
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
   public init(fields: [Field] = [], geometryName: Text? = nil) {
-    schema = FeatureSchema(fields: fields)
+    self.init(columns: fields.map { ($0.name.string, $0.type) })
     schema.geometryName = geometryName
   }
+
+  /// - Parameter columns: names with the types that are declared, or nil.
+  public init(columns: [(name: String, type: FieldType?)]) { schema = FeatureSchema(columns: columns) }
 
   /// The id of the next feature added without one.
   public var nextMintedID: Int { nextID }
@@ -139,14 +142,15 @@ public struct FeatureSchema: Sendable {
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
   /// What the source calls the geometry; nil where it has no name for it.
-  fileprivate(set) var geometryName: Text?
+  public fileprivate(set) var geometryName: Text?
   /// Whether undo leaves the names alone, as live edits use some that no step has added.
   private(set) var isPinned = false
 
-  init(fields: [Field]) {
-    for field in fields where numbers[field.name] == nil {
-      let number = add(field.name.string)
-      declared[number] = field.type
+  /// - Parameter columns: with declared types, or nil; of several of one name the first.
+  init(columns: [(name: String, type: FieldType?)]) {
+    for column in columns where numbers[Text(column.name)] == nil {
+      let number = add(column.name)
+      declared[number] = column.type
     }
   }
 

@@ -14,13 +14,11 @@ extension RPCError {
       self = RPCError(
         .invalidGeometry, "The geometry is invalid: \(reason)\(at).", path: path, expected: "a valid geometry"
       ).with("at", place.map { [$0.x, $0.y] })
-    case .mixedCollection(let feature):
-      let whose = feature.map { "of feature \($0)" } ?? "of the request"
+    case .mixedCollection:
       self = RPCError(
         .invalidGeometry,
-        "Members of the collection \(whose) differ in dimension: only intersects, disjoint and envelopeIntersects are defined for it.",
-        path: feature == nil ? path : nil, expected: "points, lines or polygons, not several of these"
-      ).with("feature", feature)
+        "Members of the collection differ in dimension: only intersects, disjoint and envelopeIntersects are defined for it.",
+        path: path, expected: "points, lines or polygons, not several of these")
     case .refused(let feature, let reason):
       let whose = feature.map { "The geometry of feature \($0)" } ?? "The geometry"
       self = RPCError(.invalidGeometry, "\(whose) cannot be made valid: \(reason).", path: feature == nil ? path : nil)

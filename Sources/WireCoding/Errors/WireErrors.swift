@@ -31,6 +31,9 @@ extension RPCError {
     }
     switch error {
     case let error as RPCError: self = error
+    case let nested as NestedError:
+      self.init(
+        nested.error, in: root?.member(nested.member), at: "\(prefix)/\(nested.member)", world, searches: searches)
     case let error as JSONError: self = invalid(.invalidParams, error)
     case let fault as WireFault: self = invalid(fault.kind, fault.error)
     case let error as SymbologyError: self.init(error, at: prefix)

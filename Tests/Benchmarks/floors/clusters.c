@@ -119,7 +119,9 @@ int main(int argc, char **argv) {
   index_level(&levels[0], 1);
   double build = seconds() - begin;
   printf("cluster_seconds %.6f\n", build);
-  // For people: a node more or less is the rounding of a coordinate.
-  for (int zoom = 0; zoom < ZOOMS; zoom++) fprintf(stderr, "zoom %d: %u\n", zoom, levels[zoom].n);
+  // A node more or less is the rounding of a coordinate.
+  uint64_t nodes = 0;
+  for (int zoom = 0; zoom < ZOOMS; zoom++) nodes += levels[zoom].n;
+  printf("cluster_nodes %llu\n", (unsigned long long)nodes);
   return 0;
 }

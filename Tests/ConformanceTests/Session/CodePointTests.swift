@@ -154,8 +154,8 @@ struct CodePointTests {
     .init("LabelDefinition.whereClause", "layer/update") {
       ["layer": "l", "labels": [["expression": "name", "whereClause": .string("name = '\($0)'")]]]
     },
-    .init("AggregateField.name", "layer/update") { aggregated("sum \($0)", by: "size") },
-    .init("AggregateField.onStatisticField", "layer/update") { aggregated("sum", by: $0) },
+    .init("Statistic.name", "layer/update") { aggregated("sum \($0)", by: "size") },
+    .init("Statistic.field", "layer/update") { aggregated("sum", by: $0) },
     .init("PopupDefinition.title", "layer/update") { ["layer": "l", "popup": ["title": .string("{name} \($0)")]] },
     .init("PopupElement.field", "layer/update") { ["layer": "l", "popup": ["elements": [["field": .string($0)]]]] },
     .init("PopupElement.label", "layer/update") {
@@ -197,7 +197,7 @@ struct CodePointTests {
   ]
 
   private static func aggregated(_ name: String, by field: String) -> Value {
-    let aggregate: Value = ["name": .string(name), "statisticType": "max", "onStatisticField": .string(field)]
+    let aggregate: Value = ["name": .string(name), "type": "max", "field": .string(field)]
     return ["layer": "l", "featureReduction": ["aggregateFields": [aggregate]]]
   }
 

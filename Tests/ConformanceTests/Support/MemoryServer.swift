@@ -3,7 +3,8 @@
 import Foundation
 import GeoModel
 import Geometry
-import Host
+import class Host.Host
+import struct Host.Configuration
 import JSON
 import JSONRPC
 import Logging
@@ -29,9 +30,10 @@ final class TestTime: Sendable {
 
 /// An initialized session in memory, with one message a line.
 final class MemoryServer {
+  let host: Host
   let loop: ManualLoop
   let connection: MemoryConnection
-  let time = TestTime()
+  let time: TestTime
   /// Messages received and not yet taken.
   private(set) var inbox: [Value] = []
   /// All messages received, taken or not, while it is not nil.
@@ -41,11 +43,24 @@ final class MemoryServer {
 
   init(_ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits()) throws {
     loop = ManualLoop(offloading: offloading)
+    time = TestTime()
     var configuration = Configuration(
       transformer: proj, geodesy: proj, workingDirectory: repository.path, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
-    connection = MemoryConnection(Host.makeSession(configuration, on: loop), on: loop)
+    host = Host(configuration, on: loop)
+    connection = MemoryConnection(host.connect(), on: loop)
+    try initialize()
+  }
+
+  /// Another client of the same world.
+  init(beside other: MemoryServer) throws {
+    (host, loop, time) = (other.host, other.loop, other.time)
+    connection = MemoryConnection(host.connect(), on: loop)
+    try initialize()
+  }
+
+  private func initialize() throws {
     _ = try call("initialize", ["protocolVersions": ["0.2"], "strict": true])
     notify("initialized", [:])
   }

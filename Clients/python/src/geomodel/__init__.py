@@ -14,14 +14,8 @@ from ._generated import __version__, types
 from ._parts import Parts, SyncParts
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
-from ._sync import (
-    SyncClient,
-    SyncServer,
-    SyncStateSubscription,
-    SyncStream,
-    SyncSubscription,
-    launch_sync,
-)
+from ._sync import SyncClient, SyncServer, launch_sync
+from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscription
 from .errors import (
     CallTimeoutError,
     ClosedError,

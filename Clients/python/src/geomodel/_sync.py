@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
-import contextlib
-import copy
 import os
 import queue
-import threading
 import weakref
-from concurrent.futures import Future
 from functools import cached_property
-from typing import Any, Callable, Coroutine, Generic, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Coroutine, Iterable, Mapping, Sequence, TypeVar
 
 from ._bulk import Added
 from ._client import Client, Server, launch
@@ -22,155 +17,11 @@ from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
 from ._parts import SyncParts
-from ._streams import Stream
-from ._subscriptions import DEFAULT_LIMIT, StateChange, StateSubscription, Subscribed
-from .errors import ClosedError
+from ._portal import Portal, Reports, do
+from ._subscriptions import DEFAULT_LIMIT
+from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscription
 
 T = TypeVar("T")
-Self = TypeVar("Self", bound="SyncStream[Any]")
-
-
-class _Portal:
-    """An event loop on a thread; coroutines go in, results come out."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="geomodel", daemon=True)
-        self._thread.start()
-
-    @property
-    def is_alive(self) -> bool:
-        return self._thread.is_alive()
-
-    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
-        if threading.current_thread() is self._thread:
-            coroutine.close()
-            raise RuntimeError("a blocking call from the client's own thread would wait for itself")
-        if not self._thread.is_alive():
-            coroutine.close()
-            raise ClosedError("the client is closed")
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        future = self.submit(coroutine)
-        try:
-            return future.result()
-        except BaseException:
-            # KeyboardInterrupt: the request is cancelled, on the server too.
-            future.cancel()
-            raise
-
-    def read(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """As `run`, for what waits for nothing once the client is closed: that can be read then, too."""
-        if self._thread.is_alive():
-            return self.run(coroutine)
-        try:
-            coroutine.send(None)
-        except StopIteration as ended:
-            result: T = ended.value
-            return result
-        coroutine.close()
-        raise ClosedError("the client is closed")
-
-    def stop(self) -> None:
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_forever()
-        finally:
-            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-            self._loop.close()
-
-
-class SyncStream(Generic[T]):
-    """A blocking iterator over what arrives; see `Stream`."""
-
-    def __init__(self, portal: _Portal, stream: Stream[T]) -> None:
-        self._portal, self._stream = portal, stream
-
-    def get(self, timeout: float | None = None) -> T:
-        """The next item; waits for it, at most `timeout` seconds. Raises `StopIteration` at the end."""
-        # A coroutine must not raise StopIteration, and a future does not carry StopAsyncIteration through.
-        found = self._portal.read(_next(self._stream, timeout))
-        if not found:
-            raise StopIteration
-        return found[0]
-
-    def take_all(self) -> list[T]:
-        """All that has arrived and was not read, without waiting."""
-        return self._portal.read(_do(self._stream.take_all))
-
-    def close(self) -> None:
-        """Ends it: nothing more is kept."""
-        with contextlib.suppress(ClosedError):
-            self._portal.run(_do(self._stream.close))
-
-    def __iter__(self) -> SyncStream[T]:
-        return self
-
-    def __next__(self) -> T:
-        return self.get()
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class SyncSubscribed(SyncStream[T]):
-    """Notifications of one handle; `first` is from the reply."""
-
-    _stream: Subscribed[T]
-
-    @property
-    def handle(self) -> str:
-        return self._stream.handle
-
-    @property
-    def reason(self) -> dict[str, Any] | None:
-        """Why the server ended it; None where it did not."""
-        return self._stream.reason
-
-    @property
-    def first(self) -> dict[str, Any]:
-        return self._stream.first
-
-    def close(self) -> None:
-        """Ends it here and on the server. Twice is harmless."""
-        with contextlib.suppress(ClosedError):
-            self._portal.run(self._stream.close())
-
-
-class SyncSubscription(SyncSubscribed[dict[str, Any]]):
-    """Follows a view or a location source; see `Subscription`."""
-
-
-class SyncStateSubscription(SyncSubscribed[StateChange]):
-    """Follows paths of the state tree; see `StateSubscription`."""
-
-    _stream: StateSubscription
-
-    @property
-    def snapshot(self) -> list[dict[str, Any]]:
-        return self._stream.snapshot
-
-    @property
-    def revision(self) -> int:
-        return self._stream.revision
-
-    @property
-    def state(self) -> Any:
-        """A copy of the observed places as they are now."""
-        return self._portal.read(_do(lambda: copy.deepcopy(self._stream.state)))
-
-    def at(self, path: str, default: Any = None) -> Any:
-        """A copy of the value at a JSON Pointer; `default` when nothing stands there."""
-        return self._portal.read(_do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
 
 class SyncOverlayMethods(GeneratedOverlayMethods):
@@ -196,7 +47,7 @@ class SyncSourceMethods(GeneratedSourceMethods):
 class SyncClient(Domains):
     """Calls that block; see `Client`."""
 
-    def __init__(self, portal: _Portal, client: Client) -> None:
+    def __init__(self, portal: Portal, client: Client) -> None:
         self._portal = portal
         self._async = client
         self._progress: Callable[[dict[str, Any]], object] | None = None
@@ -245,32 +96,10 @@ class SyncClient(Domains):
 
         An action that is interrupted has ended, and taken back what it has to, when this raises.
         """
-        events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-        client = self._async if self._progress is None else self._async.options(progress=events.put)
-        started, ended = threading.Event(), threading.Event()
-
-        async def run() -> T:
-            started.set()
-            try:
-                return await action(client)
-            finally:
-                ended.set()
-
-        future = self._portal.submit(run())
-        try:
-            if self._progress is not None:
-                future.add_done_callback(lambda _: events.put(None))
-                while (event := events.get()) is not None:
-                    self._progress(event)
-            return future.result()
-        except BaseException:
-            if future.cancel():
-                with contextlib.suppress(ClosedError):
-                    # Behind this it has begun, or never will.
-                    self._portal.run(_do(lambda: None))
-                    while started.is_set() and self._portal.is_alive and not ended.wait(0.1):
-                        pass
-            raise
+        if self._progress is None:
+            return self._portal.run(action(self._async))
+        reports: Reports = queue.SimpleQueue()
+        return self._portal.run(action(self._async.options(progress=reports.put)), reports, self._progress)
 
     def parts(self, method: str, params: Mapping[str, Any] | None = None) -> SyncParts:
         """The result of a method in parts, as an iterator; see `Client.parts`."""
@@ -282,7 +111,7 @@ class SyncClient(Domains):
 
     def notifications(self, *methods: str, limit: int = DEFAULT_LIMIT) -> SyncStream[Any]:
         """An iterator over the params of a method's notifications from now on; see `Client.notifications`."""
-        return SyncStream(self._portal, self._portal.run(_do(lambda: self._async.notifications(*methods, limit=limit))))
+        return SyncStream(self._portal, self._portal.run(do(lambda: self._async.notifications(*methods, limit=limit))))
 
     def observe(
         self,
@@ -327,7 +156,7 @@ class SyncServer(SyncClient):
 
     _async: Server
 
-    def __init__(self, portal: _Portal, server: Server) -> None:
+    def __init__(self, portal: Portal, server: Server) -> None:
         super().__init__(portal, server)
         self._closed = False
         _open_servers.add(self)
@@ -399,7 +228,7 @@ def launch_sync(
         server, allow_dir=allow_dir, trace_file=trace_file, args=args, cwd=cwd, env=env, root_path=root_path,
         framing=framing, client_name=client_name, start_timeout=start_timeout, grace=grace,
     )
-    portal = _Portal()
+    portal = Portal()
     try:
         return SyncServer(portal, portal.run(_opened(starting)))
     except BaseException:
@@ -418,14 +247,3 @@ def _close_all() -> None:
 
 async def _opened(opening: Any) -> Any:
     return await opening
-
-
-async def _do(action: Callable[[], T]) -> T:
-    return action()
-
-
-async def _next(stream: Stream[T], timeout: float | None) -> list[T]:
-    try:
-        return [await stream.get(timeout)]
-    except StopAsyncIteration:
-        return []

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "edc91f126bbf387e"
+PROTOCOL_HASH = "d2b955f084524fb2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -766,11 +766,20 @@ class Cluster(TypedDict):
     expansionScale: NotRequired[float]
     """The scale's denominator of that zoom on a screen of 96 dpi."""
     symbolSize: NotRequired[float]
-    """The size at which a cluster is drawn. (dip)"""
+    """The size at which a cluster is drawn; absent where its renderer draws it not. (dip)"""
     selectedCount: int
     """Number of its points that are selected. (at least 0)"""
     attributes: NotRequired[ClusterAttributes]
     """`cluster_count` and the values of `aggregateFields`; absent for a single point."""
+    symbol: NotRequired[Symbol]
+    """With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not."""
+    selectionColor: NotRequired[Color]
+    """With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are.
+    """
+    labels: NotRequired[list[Label]]
+    """With `returnSymbols`: its labels, as large as they are drawn."""
+    popup: NotRequired[Popup]
+    """With `returnPopups`: its popup; absent without."""
 
 
 ClusterId = str
@@ -1417,6 +1426,58 @@ class FailedFeature(TypedDict):
     """Which position, for people."""
 
 
+IfFileExists = Literal["error", "replace"]
+"""What to do when there is a file of that name.
+
+`error`: Refuse with `fileExists`.
+`replace`: Replace it, wholly or not at all; its owner, mode and attributes stay.
+"""
+
+CSVGeometry = Literal["xy", "wkt"]
+"""How a CSV file holds geometries.
+
+`xy`: Columns `x` and `y`, and `z` where there is one; of points only.
+`wkt`: A column `WKT` of well-known text, with Z and M.
+"""
+
+ExportDifferenceKind = Literal[
+    "features", "ids", "spatialReference", "measures", "fieldName", "fieldType", "values", "timeZones",
+    "order", "spatialIndex", "elevations",
+]
+"""In what an exported file differs from the features.
+
+`features`: `count` features without a geometry, or with an empty one, were left out: the index of the format
+has no place for them, or this version of GDAL does not write them.
+`ids`: The format keeps no ids.
+`spatialReference`: The format does not state the spatial reference.
+`measures`: M was left out of `count` geometries.
+`fieldName`: The field `field` is called `name`.
+`fieldType`: The field `field` has another type in the file, `type`: it holds other values too, or the format
+has no such type.
+`values`: Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers
+beyond 2^53 in a field of doubles.
+`timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
+`order`: The features are in the order of the file's spatial index.
+`spatialIndex`: The file has no spatial index, as features have no geometry or an empty one.
+`elevations`: Z was left out of `count` geometries of which it is known in part.
+"""
+
+
+class ExportDifference(TypedDict):
+    """Something of the features that an exported file does not hold, or holds in another form."""
+
+    kind: ExportDifferenceKind
+    """What it is."""
+    field: NotRequired[str]
+    """The field of the features that it is about."""
+    name: NotRequired[str]
+    """What the field is called in the file."""
+    type: NotRequired[FieldType]
+    """Its type in the file."""
+    count: NotRequired[int]
+    """Of how many features. (at least 1)"""
+
+
 FeatureFormat = Literal["geojson", "columns"]
 """How features are returned.
 
@@ -1472,9 +1533,9 @@ the earliest. Null without values.
 
 
 class Statistic(TypedDict):
-    """A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the
-    field: fields of a layer that are declared as other than numbers are refused, values of graphics that
-    are no numbers do not count.
+    """A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`,
+    `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are
+    declared as other than numbers are refused, values of graphics that are no numbers do not count.
     """
 
     type: StatisticType
@@ -1482,8 +1543,8 @@ class Statistic(TypedDict):
     field: NotRequired[str]
     """Of the values of this attribute; only `count` may be without. (1 to 1024 characters)"""
     name: NotRequired[str]
-    """Its name in records; the type and the field, as `mean_population`, when absent, or `count`. (1 to 1024
-    characters)
+    """Its name among the results; the type and the field, as `mean_population`, when absent, or `count`. (1
+    to 1024 characters)
     """
 
 
@@ -1556,24 +1617,6 @@ JoinOutput = Literal["pairs", "counts"]
 `pairs`: Each pair of features.
 `counts`: Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
 """
-
-JoinAggregateType = Literal["sum", "mean", "min", "max"]
-"""What is computed of numbers; null without any.
-
-`sum`: Their sum.
-`mean`: Their arithmetic mean.
-`min`: The least.
-`max`: The greatest.
-"""
-
-
-class JoinAggregate(TypedDict):
-    """A figure about the numbers that joined features have in a field; other values do not count."""
-
-    type: JoinAggregateType
-    """What is computed."""
-    field: str
-    """The field of the joined features. (1 to 1024 characters)"""
 
 
 class FeatureQueryResult(TypedDict):
@@ -1759,8 +1802,45 @@ class FeatureJoinResult(TypedDict):
     """With `pairs` and `nearest`: how far each is. (metre)"""
     counts: NotRequired[Column]
     """With `counts`: with how many each is joined."""
-    aggregates: NotRequired[list[Column]]
-    """With `counts`: a column for each of `aggregates`."""
+    aggregates: NotRequired[dict[str, Column]]
+    """With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are
+    numbers or null; integers are doubles where there are others beside them and their values stay.
+    """
+
+
+class FeatureExportResult(TypedDict):
+    """What `feature/export` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """The file's absolute path."""
+    driver: str
+    """The format, by GDAL's short name."""
+    layerName: NotRequired[str]
+    """The name of the layer in the file; absent where the format has none."""
+    count: int
+    """The number of features in the file. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the geometries; absent without `returnGeometry`."""
+    geometryFields: NotRequired[list[str]]
+    """With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."""
+    differences: NotRequired[list[ExportDifference]]
+    """What of the features the file does not hold, or holds in another form; absent without any."""
+    failed: NotRequired[list[FailedFeature]]
+    """The first 1,000 of the features that have no geometry in the file because a position of it has no
+    coordinates in `spatialReference`; absent without any.
+    """
+    failedCount: NotRequired[int]
+    """The number of all of them. (at least 1)"""
+    warnings: NotRequired[list[str]]
+    """GDAL's last warnings, at most 20; absent without any."""
+    lost: NotRequired[list[FileAttribute]]
+    """What the replaced file had and the system did not let be kept."""
 
 
 class LoadStatusNotLoaded(TypedDict):
@@ -3050,8 +3130,9 @@ class StateEndedParams(TypedDict):
     """The params of `state/ended`.
 
     The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each
-    of them leads to an object that existed and is gone; what undo closes does not end it where redo brings
-    that back, and a path with `*` keeps it. `state/unobserve` is not needed afterwards.
+    of them leads to an object that existed and is gone; what may come back does not end it yet: what undo has
+    closed, as long as there are steps to redo, and what was closed amid an edit, until that ends. A path with
+    `*` keeps it. `state/unobserve` is not needed afterwards.
     """
 
     subscription: str
@@ -3094,9 +3175,11 @@ the properties of a view model: a string is CQL2 text, an object or a boolean CQ
 and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
 `offset`, the `path` of those in JSON leads to the value.
 
-Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
-backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
-`_` one code point. Before other characters it is a character.
+Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In
+texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters
+(bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a
+backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a
+character.
 
 [Functions, operators and types](expressions.md) are also in `session/describe`.
 
@@ -3128,35 +3211,10 @@ Values shown without these functions are unformatted; a number that is not an in
 separator of `locale`. The separators and names are those of the Unicode CLDR.
 """
 
-AggregateStatisticType = Literal[
-    "count", "sum", "min", "max", "mean", "variance", "standardDeviation",
-]
-"""A statistic of the features of a cluster. Values that are no numbers do not count.
-
-`count`: Number of values that are not null, of any type.
-`sum`: Sum of the numbers; null without any, and beyond the range of doubles.
-`min`: Least number; null without any.
-`max`: Greatest number; null without any.
-`mean`: Mean of the numbers; null without any.
-`variance`: Variance of the sample; null for fewer than two numbers.
-`standardDeviation`: Square root of the variance.
-"""
-
-
-class AggregateField(TypedDict):
-    """An attribute of clusters: a statistic of an attribute of their features."""
-
-    name: str
-    """Its name among the clusters' attributes, which have `cluster_count` too. (1 to 1024 characters)"""
-    statisticType: AggregateStatisticType
-    """The statistic."""
-    onStatisticField: str
-    """The attribute of the features. (1 to 1024 characters)"""
-
 
 class FeatureReduction(TypedDict):
     """Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several
-    of them. Other geometries are not clustered.
+    of them. Other geometries are not clustered. Clusters lie above what is drawn of features.
     """
 
     isEnabled: NotRequired[bool]
@@ -3168,13 +3226,32 @@ class FeatureReduction(TypedDict):
     maxScale: NotRequired[float]
     """No clusters when zoomed in beyond this scale's denominator; 0 for none. (at least 0; default 0)"""
     minSymbolSize: NotRequired[float]
-    """The size of a cluster of two points. (dip; in 0...1000; default 12)"""
+    """The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual
+    variable of sizes. (dip; in 0...1000; default 12)
+    """
     maxSymbolSize: NotRequired[float]
     """The size of a cluster of all points; those between grow with the logarithm of their count. (dip; in
     0...1000; default 70)
     """
-    aggregateFields: NotRequired[list[AggregateField]]
-    """Attributes of clusters. (at most 100 elements; default [])"""
+    aggregateFields: NotRequired[list[Statistic]]
+    """Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is
+    there already. (at most 64 elements; default [])
+    """
+    renderer: NotRequired[Renderer]
+    """The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points
+    unless it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count`
+    and those of `aggregateFields`. When absent, a light gray disc without an outline.
+    """
+    labels: NotRequired[list[LabelDefinition]]
+    """Labels of clusters, over the same attributes. Those of the layer are for points in no cluster. (at most
+    100 elements; default [])
+    """
+    labelsEnabled: NotRequired[bool]
+    """Whether labels of clusters are drawn. (default False)"""
+    popup: NotRequired[PopupDefinition]
+    """The popup of a cluster, over the same attributes; clusters have none when absent."""
+    isPopupEnabled: NotRequired[bool]
+    """Whether popups of clusters are shown. (default True)"""
 
 
 MarkerStyle = Literal["circle", "cross", "diamond", "square", "triangle", "x"]
@@ -3678,10 +3755,12 @@ class PopupLine(TypedDict):
 
 
 class Popup(TypedDict):
-    """The popup of a feature."""
+    """The popup of a feature or a cluster."""
 
     id: FeatureId
-    """The feature."""
+    """The feature; of a cluster, the one with the lowest id."""
+    cluster: NotRequired[ClusterId]
+    """The cluster; absent for a feature."""
     title: str
     """May be empty."""
     lines: list[PopupLine]
@@ -3939,7 +4018,9 @@ class IdentifyResult(TypedDict):
     distances: list[float]
     """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
     popups: list[Popup]
-    """A popup for each feature, in the same order; none where popups are disabled."""
+    """Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the
+    same order; none where popups are disabled.
+    """
     clusters: NotRequired[list[Cluster]]
     """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
     Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
@@ -3967,6 +4048,13 @@ class SelectResult(TypedDict):
     """Its number of selected features now. (at least 0)"""
 
 
+LocationList = Any
+"""Points, each a Geometry, or null."""
+
+ScreenPointList = Any
+"""Screen points, each a ScreenPoint, or null."""
+
+
 class View(TypedDict):
     """A view."""
 
@@ -3979,11 +4067,11 @@ class View(TypedDict):
     scene: NotRequired[ObjectId]
     """The scene it shows; settable like `map`."""
     width: float
-    """Of the screen. (device-independent pixel)"""
+    """Of the screen. (device-independent pixel; in 1...32768)"""
     height: float
-    """Of the screen. (device-independent pixel)"""
+    """Of the screen. (device-independent pixel; in 1...32768)"""
     dpi: float
-    """Device-independent pixels an inch. (1/inch)"""
+    """Device-independent pixels an inch. (1/inch; in 1...2400)"""
     spatialReference: SpatialReference
     """Of the map."""
     viewpoint: Viewpoint
@@ -4093,8 +4181,12 @@ class ViewToLocationResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
     """Of the locations."""
-    locations: list[Geometry]
-    """Points, in order."""
+    locations: LocationList
+    """Points, in order; null for those in `failed`."""
+    failed: NotRequired[list[ItemFailure]]
+    """The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent
+    without any.
+    """
 
 
 class ViewToScreenResult(TypedDict):
@@ -4102,8 +4194,12 @@ class ViewToScreenResult(TypedDict):
 
     revision: int
     """The world's revision after this. (at least 0)"""
-    points: list[ScreenPoint]
-    """Screen points, in order."""
+    points: ScreenPointList
+    """Screen points, in order; null for those in `failed`."""
+    failed: NotRequired[list[ItemFailure]]
+    """The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
+    absent without any.
+    """
 
 
 class ViewGetVisibleAreaResult(TypedDict):

@@ -1,0 +1,92 @@
+// The clusters of a layer or an overlay: what they are of, and at which zoom.
+
+import GeoModel
+import GeoProtocol
+import Geometry
+import Platform
+import Query
+
+/// The zooms of clusters: at zoom 0 the world of Web Mercator has 512 device-independent pixels.
+package enum ClusterZoom {
+  /// Metres per device-independent pixel at 96 dpi and scale 1.
+  private static let pixel = 0.0254 / 96
+  private static let world = ClusterPlane.width / ClusterSettings.tileSize
+
+  /// The zoom at or below a scale's denominator.
+  static func zoom(scale: Double, dpi: Double = 96) -> Int {
+    let zoom = log2(world / (scale * 0.0254 / dpi))
+    // A scale computed from a zoom is that zoom.
+    return Int(min(max((zoom + 1e-9).rounded(.down), 0), Double(FeatureReduction.maxZoom + 1)))
+  }
+
+  package static func scale(zoom: Int) -> Double { world / Double(1 << zoom) / pixel }
+}
+
+/// A snapshot of a layer or an overlay whose points are clustered.
+package struct Clustering: Sendable {
+  package let store: FeatureStore
+  package let reference: SpatialReference
+  /// Nil where points are not clustered.
+  package let reduction: FeatureReduction?
+  private let plane: ClusterPlane
+  private let key: ClusterCache.Key
+  private let cache: ClusterCache
+  private let shown: ClusteredFeatures.Shown
+
+  package init(layer: String?, overlay: String?, in world: World) throws {
+    switch (layer, overlay) {
+    case (let name?, nil):
+      let layer = try world.layers.require(ID(name))
+      let features = try layer.requireFeatures()
+      guard let store = features.store else { throw ModelError.notLoaded(name) }
+      try self.init(layer.reference, layer.portrayal, store, features, layer.reference, in: world)
+    case (nil, let name?):
+      let overlay = try world.overlays.require(ID(name))
+      try self.init(overlay.reference, overlay.portrayal, overlay.store, nil, overlay.reference, in: world)
+    default: throw ModelError.oneOf(["layer", "overlay"])
+    }
+  }
+
+  /// - Parameter features: the filters; nil for an overlay.
+  init(
+    _ object: ObjectReference, _ portrayal: Portrayal, _ store: FeatureStore, _ features: LayerFeatures?,
+    _ reference: SpatialReference, in world: World
+  ) throws(TransformError) {
+    (self.store, self.reference, reduction) = (store, reference, portrayal.featureReduction)
+    plane = try Self.plane(reference, world)
+    shown = { features?.shown($0) ?? $0 }
+    cache = world.clusters
+    key = ClusterCache.Key(
+      object: ModelPath(object).description, settings: (reduction ?? FeatureReduction()).settings, plane: plane,
+      filter: features.map(Self.filter) ?? "")
+  }
+
+  package static func plane(_ reference: SpatialReference, _ world: World) throws(TransformError) -> ClusterPlane {
+    if reference == .webMercator { return .mercator }
+    if reference == .unknown { return .own(metersPerUnit: 1) }
+    let info = try world.transformer.describe(reference)
+    return info.kind == .geographic ? .degrees : .own(metersPerUnit: info.metersPerUnit ?? 1)
+  }
+
+  /// What decides which features are shown, as text.
+  private static func filter(_ features: LayerFeatures) -> String {
+    let time = features.isTimeFilterEnabled ? features.time : nil
+    return "\(features.definitionExpression?.text ?? "")\u{0}\(String(describing: time))"
+  }
+
+  /// The clusters, known ones brought up to date.
+  package func features(checking check: CancellationCheck) throws -> ClusteredFeatures {
+    try cache.features(key, of: store, shown: shown, checking: check)
+  }
+
+  /// The zoom at which points are shown at a scale.
+  package func zoom(scale: Double, dpi: Double = 96) -> Int {
+    let zoom = ClusterZoom.zoom(scale: scale, dpi: dpi)
+    return reduction?.isActive(at: scale) == true ? zoom : FeatureReduction.maxZoom + 1
+  }
+
+  /// A zoom as it is given.
+  package func zoom(_ zoom: Int) -> Int {
+    reduction?.isActive(at: ClusterZoom.scale(zoom: zoom)) == true ? zoom : FeatureReduction.maxZoom + 1
+  }
+}

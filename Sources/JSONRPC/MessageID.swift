@@ -1,0 +1,118 @@
+// The id in the text of a message that is refused: written as its sender wrote it, also where the rest of the message is not there.
+
+import JSON
+
+/// Finds the id of a message in its text, or in the beginning of it.
+struct MessageID {
+  let id: RequestID
+  /// Position behind the id.
+  let end: Int
+
+  /// Longer numbers are nobody's ids.
+  private static let maximumDigits = 100
+
+  /// Nil where no id can be answered: there is none, it is no number or string, or the text ends before it.
+  ///
+  /// - Complexity: linear in the text before the id.
+  init?(in text: UnsafeRawBufferPointer) {
+    var scan = TextScan(text)
+    guard scan.take("{") else { return nil }
+    while true {
+      guard let name = scan.value(), scan.take(":"), let value = scan.value() else { return nil }
+      if text[name].elementsEqual("\"id\"".utf8) {
+        guard let id = Self.id(text[value]) else { return nil }
+        self.id = id
+        end = value.upperBound
+        return
+      }
+      guard scan.take(",") else { return nil }
+    }
+  }
+
+  /// The ids of a batch's messages, in order.
+  static func ofBatch(_ text: UnsafeRawBufferPointer) -> [RequestID?] {
+    var scan = TextScan(text)
+    var ids: [RequestID?] = []
+    guard scan.take("[") else { return [] }
+    repeat {
+      guard let message = scan.value() else { break }
+      ids.append(MessageID(in: UnsafeRawBufferPointer(rebasing: text[message]))?.id)
+    } while scan.take(",")
+    return ids
+  }
+
+  private static func id(_ text: Slice<UnsafeRawBufferPointer>) -> RequestID? {
+    guard let document = try? JSONDocument(Array("[".utf8) + text + Array("]".utf8)) else { return nil }
+    return document.read { list in
+      if let id = RequestID(list[0]) { return id }
+      guard list[0].kind == .real, text.count <= maximumDigits else { return nil }
+      return .number(String(decoding: text, as: UTF8.self))
+    }
+  }
+}
+
+/// Steps over JSON values. What it steps over is checked elsewhere.
+private struct TextScan {
+  private let text: UnsafeRawBufferPointer
+  private var position = 0
+
+  init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+  /// Steps over a byte that stands for itself, if it is next.
+  mutating func take(_ byte: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard position < text.count, text[position] == UInt8(ascii: byte) else { return false }
+    position += 1
+    return true
+  }
+
+  /// Steps over a value; nil if the text ends before it does.
+  mutating func value() -> Range<Int>? {
+    skipSpace()
+    let start = position
+    return skipValue() ? start..<position : nil
+  }
+
+  mutating func skipValue() -> Bool {
+    var depth = 0
+    repeat {
+      skipSpace()
+      guard position < text.count else { return false }
+      switch text[position] {
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        position += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        position += 1
+      case UInt8(ascii: ","), UInt8(ascii: ":"):
+        guard depth > 0 else { return false }
+        position += 1
+      case UInt8(ascii: "\""): guard skipString() else { return false }
+      default:
+        while position < text.count, !",:]} \t\r\n".utf8.contains(text[position]) { position += 1 }
+        // A number goes on behind the end of the text.
+        guard position < text.count else { return false }
+      }
+    } while depth > 0
+    return depth == 0
+  }
+
+  private mutating func skipString() -> Bool {
+    position += 1
+    while position < text.count {
+      switch text[position] {
+      case UInt8(ascii: "\\"): position += 2
+      case UInt8(ascii: "\""):
+        position += 1
+        return true
+      default: position += 1
+      }
+    }
+    return false
+  }
+
+  private mutating func skipSpace() {
+    while position < text.count, " \t\r\n".utf8.contains(text[position]) { position += 1 }
+  }
+}
