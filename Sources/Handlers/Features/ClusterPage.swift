@@ -43,8 +43,10 @@ struct ClusterPage {
       for node in slice {
         // Labels and popups may take long to make.
         try share.worker?.checkCancelled()
+        texts += rows[node].map(textBytes) ?? 0
+        try share.checkSize(texts)
         let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)
-        texts += cluster.textBytes + (rows[node].map(textBytes) ?? 0)
+        texts += cluster.textBytes
         try share.checkSize(texts)
         result.append(cluster)
       }
