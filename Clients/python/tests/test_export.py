@@ -271,7 +271,9 @@ class ExportTests(unittest.TestCase):
         self.server.source.open(id="rows", path=str(rows))
         self.server.layer.add_table(id="t", map="m", source="rows")
         self.server.layer.load(layer="t")
-        for name in ("t.gpkg", "t.fgb", "t.csv"):
+        with self.assertRaises(geomodel.errors.NoGeometryError):
+            self.export("t", "t.fgb")
+        for name in ("t.gpkg", "t.csv"):
             with self.subTest(name):
                 result, path = self.export("t", name)
                 self.assertNotIn("spatialReference", result)
@@ -288,6 +290,18 @@ class ExportTests(unittest.TestCase):
                 self.assertEqual(len(pyogrio.read_dataframe(path)), 0)
                 if name != "a.csv" and name != "a.geojson":
                     self.assertEqual(pyogrio.read_info(path)["geometry_type"], "Point")
+
+    def test_features_without_a_position(self) -> None:
+        self.server.view.create(id="v", map="m")
+        self.server.overlay.create(id="o", view="v")
+        self.server.overlay.add_graphics(overlay="o", graphics=[
+            {"attributes": {"n": 1}}, {"geometry": {"type": "WKT", "text": "POINT EMPTY"}, "attributes": {"n": 2}}])
+        for name, count in (("a.gpkg", 2), ("a.fgb", 0), ("a.geojson", 2), ("a.csv", 2)):
+            with self.subTest(name):
+                result = self.server.feature.export(overlay="o", path=str(self.folder / name))
+                self.assertEqual(result["count"], count)
+                self.assertEqual({"kind": "features", "count": 2} in result.get("differences", []), count == 0)
+                self.assertEqual(len(pyogrio.read_dataframe(self.folder / name)), count)
 
     def test_odd_names(self) -> None:
         self.server.view.create(id="v", map="m")

@@ -31,8 +31,9 @@ struct BlockExport {
       fidColumn: fields.idName, geometryName: fields.geometryName)
     job = WriteJob(
       driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
-      // The index of FlatGeobuf has no place for features without a position.
-      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles))
+      // The index of FlatGeobuf has no place for features without a position. Without an index GDAL 3.6 leaves them out, and of no
+      // others makes no file.
+      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles || !profile.hasPositions))
   }
 
   func write(

@@ -41,7 +41,7 @@ struct ExportBlocks: ~Copyable {
       var failed: [FeatureOutput.Failure] = []
       let shape = try export.output.shape(of: row, 0, &failed) { try share.worker?.checkCancelled() }
       report.add(failed)
-      if needsPositions, case .given(let geometry) = shape, geometry?.isEmpty ?? true {
+      if needsPositions, !feature.hasPosition(shape) {
         report.note(.features)
       } else {
         append(feature, shape, &report)
@@ -119,6 +119,12 @@ struct ExportBlocks: ~Copyable {
 }
 
 extension FeatureRow {
+  /// Whether the geometry that is written is there, and not empty.
+  fileprivate func hasPosition(_ shape: FeatureWriter.Shape) -> Bool {
+    if case .own = shape, point != nil { return true }
+    return self.shape(shape).map { !$0.isEmpty } ?? false
+  }
+
   /// The geometry that is written.
   func shape(_ shape: FeatureWriter.Shape) -> Geometry? {
     switch shape {

@@ -22,6 +22,10 @@ extension FeatureService {
     let geometryType = params.layer.map { world.layers[ID($0)]?.schema?.geometryType } ?? "Unknown"
     // A table has none.
     if geometryType == nil { output.selection.geometry = false }
+    if format == .flatGeobuf, !output.selection.geometry {
+      throw RPCError(
+        .noGeometry, "FlatGeobuf has no features without geometry.", path: "/params/path", expected: "another format")
+    }
     let export = FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)

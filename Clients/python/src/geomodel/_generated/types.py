@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "d2b955f084524fb2"
+PROTOCOL_HASH = "e688cdff5afa62ab"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
