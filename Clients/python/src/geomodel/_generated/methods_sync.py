@@ -2927,6 +2927,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: There is a file of that name, and `ifExists` does not let it be replaced.
