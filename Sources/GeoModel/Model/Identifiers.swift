@@ -4,7 +4,8 @@ import Geometry
 
 /// The id of an object of one kind. Ids are unique among all objects of the session.
 public struct ID<Entity>: Hashable, Sendable, CustomStringConvertible {
-  private let text: Text
+  /// What it is compared by.
+  @usableFromInline let text: Text
   public init(_ rawValue: String) { text = Text(rawValue) }
   public var rawValue: String { text.string }
   public var description: String { rawValue }

@@ -9,8 +9,9 @@ import HashTreeCollections
 /// under its number, and so at its place.
 public struct Registry<Element: Entity>: Sendable {
   // A persistent tree, as tasks keep snapshots: a write after a snapshot would copy a dictionary.
-  // Usable from inline code, so that generic callers in other modules are specialized.
-  @usableFromInline private(set) var numbers: TreeDictionary<ID<Element>, Int> = [:]
+  // Usable from inline code, so that generic callers in other modules are specialized. Its keys are texts, not ids of a
+  // type of their own: the tree's code is specialized, also where no caller knows the kind of object.
+  @usableFromInline private(set) var numbers: TreeDictionary<Text, Int> = [:]
   @usableFromInline private(set) var elements = Numbered<Element>()
 
   public var count: Int { elements.count }
@@ -24,7 +25,7 @@ public struct Registry<Element: Entity>: Sendable {
   /// In the order of creation.
   @inlinable public var values: Numbered<Element>.Elements { elements.elements }
 
-  @inlinable public subscript(id: ID<Element>) -> Element? { numbers[id].flatMap { elements[$0] } }
+  @inlinable public subscript(id: ID<Element>) -> Element? { numbers[id.text].flatMap { elements[$0] } }
 
   /// Finds an object, or throws `unknownID`.
   @inlinable public func require(_ id: ID<Element>) throws(ModelError) -> Element {
@@ -33,18 +34,18 @@ public struct Registry<Element: Entity>: Sendable {
   }
 
   /// The object's place in the order of creation.
-  func number(of id: ID<Element>) -> Int? { numbers[id] }
+  func number(of id: ID<Element>) -> Int? { numbers[id.text] }
 
   // Only `World+Change` and undo records call these: every change needs an undo record.
 
   mutating func insert(_ element: Element, at number: Int) {
-    if let old = numbers.updateValue(number, forKey: element.id), old != number { _ = elements.remove(old) }
+    if let old = numbers.updateValue(number, forKey: element.id.text), old != number { _ = elements.remove(old) }
     elements.insert(element, at: number)
   }
 
   /// - Returns: the object and its number.
   mutating func remove(_ id: ID<Element>) -> (Element, at: Int)? {
-    guard let number = numbers.removeValue(forKey: id), let element = elements.remove(number) else { return nil }
+    guard let number = numbers.removeValue(forKey: id.text), let element = elements.remove(number) else { return nil }
     return (element, number)
   }
 
@@ -52,7 +53,7 @@ public struct Registry<Element: Entity>: Sendable {
 
   /// Changes an object in place. Does nothing if there is none.
   mutating func modify<R, E: Error>(_ id: ID<Element>, _ body: (inout Element) throws(E) -> R) throws(E) -> R? {
-    guard let number = numbers[id] else { return nil }
+    guard let number = numbers[id.text] else { return nil }
     return try elements.modify(number, body)
   }
 }
