@@ -18,24 +18,6 @@ extension MemberValue {
   }
 }
 
-extension FeatureReduction {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> FeatureReduction {
-    var result = self
-    do { result.renderer = try renderer?.placed(place) } catch { throw error.under("renderer") }
-    do { result.labels = try labels.placed(place) } catch { throw error.under("labels") }
-    do { result.popup = try popup?.placed(place) } catch { throw error.under("popup") }
-    return result
-  }
-}
-
-extension [LabelDefinition] {
-  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
-    var result: [LabelDefinition] = []
-    for (index, label) in enumerated() { result.append(try label.placed(at: String(index), place)) }
-    return result
-  }
-}
-
 extension Expression {
   fileprivate func placed(at path: [String], _ place: MemberValue.Placing) throws(SymbologyError) -> Expression {
     guard hasGeometries else { return self }
