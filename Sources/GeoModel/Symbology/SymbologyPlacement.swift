@@ -54,6 +54,24 @@ extension Renderer {
   }
 }
 
+extension FeatureReduction {
+  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> FeatureReduction {
+    var result = self
+    do { result.renderer = try renderer?.placed(place) } catch { throw error.under("renderer") }
+    do { result.labels = try labels.placed(place) } catch { throw error.under("labels") }
+    do { result.popup = try popup?.placed(place) } catch { throw error.under("popup") }
+    return result
+  }
+}
+
+extension [LabelDefinition] {
+  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
+    var result: [LabelDefinition] = []
+    for (index, label) in enumerated() { result.append(try label.placed(at: String(index), place)) }
+    return result
+  }
+}
+
 extension LabelDefinition {
   fileprivate func placed(at index: String, _ place: MemberValue.Placing) throws(SymbologyError) -> LabelDefinition {
     var result = self
