@@ -20,7 +20,7 @@ public enum ReaderProcess {
     cgdal_allow_network(allowsNetwork ? 1 : 0)
     var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
     complaints.withLock { $0.channel = channel }
-    cgdal_listen { ReaderProcess.report($0) }
+    cgdal_listen { ReaderProcess.report(String(cString: $0)) }
     do {
       try reply(.ready(protections), channel)
       // Loaded while the process waits for work, as it costs more than all else of a start; not between works that follow one
@@ -59,11 +59,11 @@ public enum ReaderProcess {
   private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
   private static let complaintLimit = 100
 
-  private static func report(_ text: UnsafePointer<CChar>) {
+  static func report(_ text: String) {
     complaints.withLock { complaints in
       guard complaints.left > 0, let channel = complaints.channel else { return }
       complaints.left -= 1
-      try? reply(.complaint(ReaderFiles.cleaned(String(cString: text))), channel)
+      try? reply(.complaint(ReaderFiles.cleaned(text)), channel)
     }
   }
 

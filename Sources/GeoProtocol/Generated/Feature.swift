@@ -150,15 +150,15 @@ public enum FeatureProtocol {
     case max
   }
 
-  /// A figure about features. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field:
-  /// fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do
-  /// not count.
+  /// A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`, `mean`,
+  /// `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other
+  /// than numbers are refused, values of graphics that are no numbers do not count.
   public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
     /// What is computed.
     public var type: FeatureProtocol.StatisticType
     /// Of the values of this attribute; only `count` may be without.
     public var field: String?
-    /// Its name in records; the type and the field, as `mean_population`, when absent, or `count`.
+    /// Its name among the results; the type and the field, as `mean_population`, when absent, or `count`.
     public var name: String?
 
     public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
@@ -314,47 +314,6 @@ public enum FeatureProtocol {
     case pairs
     /// Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
     case counts
-  }
-
-  /// What is computed of numbers; null without any.
-  public enum JoinAggregateType: String, WireEnum {
-    /// Their sum.
-    case sum
-    /// Their arithmetic mean.
-    case mean
-    /// The least.
-    case min
-    /// The greatest.
-    case max
-  }
-
-  /// A figure about the numbers that joined features have in a field; other values do not count.
-  public struct JoinAggregate: JSONDecodable, JSONEncodable, Sendable {
-    /// What is computed.
-    public var type: FeatureProtocol.JoinAggregateType
-    /// The field of the joined features.
-    public var field: String
-
-    public init(type: FeatureProtocol.JoinAggregateType, field: String) {
-      self.type = type
-      self.field = field
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.type = try FeatureProtocol.JoinAggregateType(from: json["type"])
-      self.field =
-        try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("type")
-      type.encode(to: &writer)
-      writer.key("field")
-      writer.value(field)
-      writer.endObject()
-    }
   }
 
   /// What selects features of a layer or an overlay. Features match that pass all that is given.
@@ -2023,8 +1982,8 @@ public enum FeatureProtocol {
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
-      /// With `counts`: figures about the joined features.
-      public var aggregates: [FeatureProtocol.JoinAggregate]?
+      /// With `counts`: figures about the joined features of each. Names are each used once.
+      public var aggregates: [FeatureProtocol.Statistic]?
       /// Number of pairs or features to skip.
       public var offset: Int
       /// Maximum number of pairs or features.
@@ -2037,7 +1996,7 @@ public enum FeatureProtocol {
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
         maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
-        aggregates: [FeatureProtocol.JoinAggregate]? = nil, offset: Int = 0, limit: Int = 100000
+        aggregates: [FeatureProtocol.Statistic]? = nil, offset: Int = 0, limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2105,7 +2064,7 @@ public enum FeatureProtocol {
         self.output = try output.isPresent ? FeatureProtocol.JoinOutput(from: output) : .pairs
         let aggregates = json["aggregates"]
         self.aggregates = try aggregates.isPresent
-          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.JoinAggregate.init(from:))
+          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.Statistic.init(from:))
           : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
@@ -2131,12 +2090,13 @@ public enum FeatureProtocol {
       public var distances: JSONOpaque?
       /// With `counts`: with how many each is joined.
       public var counts: JSONOpaque?
-      /// With `counts`: a column for each of `aggregates`.
-      public var aggregates: [JSONOpaque]?
+      /// With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are numbers or
+      /// null; integers are doubles where there are others beside them and their values stay.
+      public var aggregates: [String: JSONOpaque]?
 
       public init(
         revision: Int, exceededLimit: Bool, pairCount: Int, ids: JSONOpaque, joinedIds: JSONOpaque? = nil,
-        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [JSONOpaque]? = nil
+        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [String: JSONOpaque]? = nil
       ) {
         self.revision = revision
         self.exceededLimit = exceededLimit
@@ -2172,7 +2132,7 @@ public enum FeatureProtocol {
         }
         if let aggregates {
           writer.key("aggregates")
-          writer.array(aggregates) { $0.encode(to: &$1) }
+          writer.map(aggregates) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }

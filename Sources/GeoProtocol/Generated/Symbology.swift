@@ -58,62 +58,8 @@ public enum SymbologyProtocol {
       [.string, .object, .bool], 1...65536)
   }
 
-  /// A statistic of the features of a cluster. Values that are no numbers do not count.
-  public enum AggregateStatisticType: String, WireEnum {
-    /// Number of values that are not null, of any type.
-    case count
-    /// Sum of the numbers; null without any, and beyond the range of doubles.
-    case sum
-    /// Least number; null without any.
-    case min
-    /// Greatest number; null without any.
-    case max
-    /// Mean of the numbers; null without any.
-    case mean
-    /// Variance of the sample; null for fewer than two numbers.
-    case variance
-    /// Square root of the variance.
-    case standardDeviation
-  }
-
-  /// An attribute of clusters: a statistic of an attribute of their features.
-  public struct AggregateField: JSONDecodable, JSONEncodable, Sendable {
-    /// Its name among the clusters' attributes, which have `cluster_count` too.
-    public var name: String
-    /// The statistic.
-    public var statisticType: SymbologyProtocol.AggregateStatisticType
-    /// The attribute of the features.
-    public var onStatisticField: String
-
-    public init(name: String, statisticType: SymbologyProtocol.AggregateStatisticType, onStatisticField: String) {
-      self.name = name
-      self.statisticType = statisticType
-      self.onStatisticField = onStatisticField
-    }
-
-    public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
-      self.name =
-        try json["name"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
-      self.statisticType = try SymbologyProtocol.AggregateStatisticType(from: json["statisticType"])
-      self.onStatisticField =
-        try json["onStatisticField"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
-    }
-
-    public func encode(to writer: inout JSONWriter) {
-      writer.beginObject()
-      writer.key("name")
-      writer.value(name)
-      writer.key("statisticType")
-      statisticType.encode(to: &writer)
-      writer.key("onStatisticField")
-      writer.value(onStatisticField)
-      writer.endObject()
-    }
-  }
-
   /// Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them.
-  /// Other geometries are not clustered.
+  /// Other geometries are not clustered. Clusters lie above what is drawn of features.
   public struct FeatureReduction: JSONDecodable, JSONEncodable, Sendable {
     /// Whether points are clustered.
     public var isEnabled: Bool
@@ -122,16 +68,32 @@ public enum SymbologyProtocol {
     public var radius: Double
     /// No clusters when zoomed in beyond this scale's denominator; 0 for none.
     public var maxScale: Double
-    /// The size of a cluster of two points. Unit: dip.
+    /// The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual variable of
+    /// sizes. Unit: dip.
     public var minSymbolSize: Double
     /// The size of a cluster of all points; those between grow with the logarithm of their count. Unit: dip.
     public var maxSymbolSize: Double
-    /// Attributes of clusters.
-    public var aggregateFields: [SymbologyProtocol.AggregateField]
+    /// Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is there
+    /// already.
+    public var aggregateFields: [FeatureProtocol.Statistic]
+    /// The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points unless
+    /// it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count` and those of
+    /// `aggregateFields`. When absent, a light gray disc without an outline.
+    public var renderer: SymbologyProtocol.Renderer?
+    /// Labels of clusters, over the same attributes. Those of the layer are for points in no cluster.
+    public var labels: [SymbologyProtocol.LabelDefinition]
+    /// Whether labels of clusters are drawn.
+    public var labelsEnabled: Bool
+    /// The popup of a cluster, over the same attributes; clusters have none when absent.
+    public var popup: SymbologyProtocol.PopupDefinition?
+    /// Whether popups of clusters are shown.
+    public var isPopupEnabled: Bool
 
     public init(
       isEnabled: Bool = true, radius: Double = 60, maxScale: Double = 0, minSymbolSize: Double = 12,
-      maxSymbolSize: Double = 70, aggregateFields: [SymbologyProtocol.AggregateField] = []
+      maxSymbolSize: Double = 70, aggregateFields: [FeatureProtocol.Statistic] = [],
+      renderer: SymbologyProtocol.Renderer? = nil, labels: [SymbologyProtocol.LabelDefinition] = [],
+      labelsEnabled: Bool = false, popup: SymbologyProtocol.PopupDefinition? = nil, isPopupEnabled: Bool = true
     ) {
       self.isEnabled = isEnabled
       self.radius = radius
@@ -139,6 +101,11 @@ public enum SymbologyProtocol {
       self.minSymbolSize = minSymbolSize
       self.maxSymbolSize = maxSymbolSize
       self.aggregateFields = aggregateFields
+      self.renderer = renderer
+      self.labels = labels
+      self.labelsEnabled = labelsEnabled
+      self.popup = popup
+      self.isPopupEnabled = isPopupEnabled
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -159,8 +126,20 @@ public enum SymbologyProtocol {
         : 70
       let aggregateFields = json["aggregateFields"]
       self.aggregateFields = try aggregateFields.isPresent
-        ? aggregateFields.array("array of at most 100 elements", 0...100, SymbologyProtocol.AggregateField.init(from:))
+        ? aggregateFields.array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
         : []
+      let renderer = json["renderer"]
+      self.renderer = try renderer.isPresent ? SymbologyProtocol.Renderer(from: renderer) : nil
+      let labels = json["labels"]
+      self.labels = try labels.isPresent
+        ? labels.array("array of at most 100 elements", 0...100, SymbologyProtocol.LabelDefinition.init(from:))
+        : []
+      let labelsEnabled = json["labelsEnabled"]
+      self.labelsEnabled = try labelsEnabled.isPresent ? labelsEnabled.bool() : false
+      let popup = json["popup"]
+      self.popup = try popup.isPresent ? SymbologyProtocol.PopupDefinition(from: popup) : nil
+      let isPopupEnabled = json["isPopupEnabled"]
+      self.isPopupEnabled = try isPopupEnabled.isPresent ? isPopupEnabled.bool() : true
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -177,6 +156,20 @@ public enum SymbologyProtocol {
       writer.value(maxSymbolSize)
       writer.key("aggregateFields")
       writer.array(aggregateFields) { $0.encode(to: &$1) }
+      if let renderer {
+        writer.key("renderer")
+        renderer.encode(to: &writer)
+      }
+      writer.key("labels")
+      writer.array(labels) { $0.encode(to: &$1) }
+      writer.key("labelsEnabled")
+      writer.value(labelsEnabled)
+      if let popup {
+        writer.key("popup")
+        popup.encode(to: &writer)
+      }
+      writer.key("isPopupEnabled")
+      writer.value(isPopupEnabled)
       writer.endObject()
     }
   }
@@ -1756,17 +1749,20 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// The popup of a feature.
+  /// The popup of a feature or a cluster.
   public struct Popup: JSONDecodable, JSONEncodable, Sendable {
-    /// The feature.
+    /// The feature; of a cluster, the one with the lowest id.
     public var id: Int
+    /// The cluster; absent for a feature.
+    public var cluster: String?
     /// May be empty.
     public var title: String
     /// In order.
     public var lines: [SymbologyProtocol.PopupLine]
 
-    public init(id: Int, title: String, lines: [SymbologyProtocol.PopupLine]) {
+    public init(id: Int, cluster: String? = nil, title: String, lines: [SymbologyProtocol.PopupLine]) {
       self.id = id
+      self.cluster = cluster
       self.title = title
       self.lines = lines
     }
@@ -1774,6 +1770,8 @@ public enum SymbologyProtocol {
     public init(from json: JSONValue) throws(JSONError) {
       try json.requireObject()
       self.id = try SessionProtocol.readFeatureId(json["id"])
+      let cluster = json["cluster"]
+      self.cluster = try cluster.isPresent ? ClusterProtocol.readClusterId(cluster) : nil
       self.title = try json["title"].string()
       self.lines = try json["lines"].array(SymbologyProtocol.PopupLine.init(from:))
     }
@@ -1782,6 +1780,10 @@ public enum SymbologyProtocol {
       writer.beginObject()
       writer.key("id")
       writer.value(id)
+      if let cluster {
+        writer.key("cluster")
+        writer.value(cluster)
+      }
       writer.key("title")
       writer.value(title)
       writer.key("lines")

@@ -1585,7 +1585,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1721,7 +1723,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1846,7 +1850,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -1978,7 +1984,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2078,7 +2086,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2199,7 +2209,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2325,7 +2337,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2440,7 +2454,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2557,7 +2573,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -2670,9 +2688,8 @@ class FeatureMethods(SyncCaller):
         transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
         rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A
         collection of points beside lines or polygons has the relations `intersects` and
-        `envelopeIntersects` alone: others, asked of it, are refused with `invalidGeometry`, which names
-        the feature. Features without a geometry are joined with none, those that cannot be transformed
-        neither.
+        `envelopeIntersects` alone: others are unknown for it, and it is joined with none by them. Features
+        without a geometry are joined with none, those that cannot be transformed neither.
 
         Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
 
@@ -2699,7 +2716,9 @@ class FeatureMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4030,7 +4049,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4156,7 +4177,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -4275,7 +4298,9 @@ class LocatorMethods(SyncCaller):
                 cross; features need not be. An `Envelope` without width or height is a line, one without both
                 a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. (default "intersects")
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
             spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
@@ -5887,8 +5912,9 @@ class SourceMethods(SyncCaller):
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
             encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
-                `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which
-                nothing says more, are read as windows-1252. (1 to 40 characters)
+                `windows-1252`, in place of what a `.cpg` file says. A byte that it does not have becomes
+                U+FFFD. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252. (1
+                to 40 characters)
             spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
                 shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
                 others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
@@ -6357,6 +6383,40 @@ class TaskMethods(SyncCaller):
             server.task.cancel(task="#7")
         """
         result: t.TaskCancelResult = self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
+
+    def acknowledge_parts(
+        self,
+        *,
+        token: t.ProgressToken,
+        count: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.TaskAcknowledgePartsResult:
+        """Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are
+        sent. Mostly sent as a notification. A token without such a request, which may just have been
+        answered, is ignored.
+
+        Args:
+            token: The request's `partialResultToken`.
+            count: Number of parts. (at least 1; default 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            acknowledged: Whether there was such a request.
+
+        Example:
+            server.task.acknowledge_parts(token="parts-1")
+        """
+        result: t.TaskAcknowledgePartsResult = self._call(
+            "task/acknowledgeParts",
+            _given(
+                {
+                    "token": token,
+                    "count": count,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
 

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "13b0832aef728da0"
+PROTOCOL_HASH = "207ff44da3ac20e0"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -116,6 +116,11 @@ class Meta(TypedDict):
     follows the last one, without what was in them. Such a request joins no other, and its result is not
     remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods
     understand it as well.
+    """
+    partialResultWindow: NotRequired[int]
+    """Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do
+    not wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with
+    `partialResultToken` only. (at least 1)
     """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
@@ -3088,9 +3093,11 @@ the properties of a view model: a string is CQL2 text, an object or a boolean CQ
 and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
 `offset`, the `path` of those in JSON leads to the value.
 
-Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. A
-backslash escapes a single quote or a backslash, in a pattern of LIKE also a wildcard: `%` matches any text,
-`_` one code point. Before other characters it is a character.
+Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In
+texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters
+(bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a
+backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a
+character.
 
 [Functions, operators and types](expressions.md) are also in `session/describe`.
 
@@ -3718,6 +3725,13 @@ class TaskCancelResult(TypedDict):
 
     cancelled: bool
     """Whether there was one."""
+
+
+class TaskAcknowledgePartsResult(TypedDict):
+    """What `task/acknowledgeParts` answers."""
+
+    acknowledged: bool
+    """Whether there was such a request."""
 
 
 class ViewpointCenterAndScale(TypedDict):
