@@ -106,7 +106,7 @@ let package = Package(
       "Handlers",
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "Elevation", "Readers", "Reading", "Files", "Platform",
+        "Query", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",
@@ -129,7 +129,7 @@ let package = Package(
     .executableTarget(
       name: "geomodel-server",
       dependencies: [
-        "Host", "Documents", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers",
+        "Host", "Handlers", "GeoProtocol", "GeoModel", "Files", "JSONRPC", "Projection", "Reader", "Readers",
         "Platform",
         logging,
       ],

@@ -37,7 +37,7 @@ static char failure[512];
 // All that is ever read: what is not registered reads nothing, by whatever name or side file it is asked. Not every build has LIBKML.
 static const char *const drivers[] = {
     "RegisterOGRGeoJSON", "RegisterOGRGeoJSONSeq", "RegisterOGRGeoPackage", "RegisterOGRShape", "RegisterOGRCSV",
-    "RegisterOGRGPX", "RegisterOGRLIBKML", "RegisterOGRKML", "RegisterOGRFlatGeobuf", "GDALRegister_GTiff", "GDALRegister_AAIGrid",
+    "RegisterOGRGPX", "RegisterOGRLIBKML", "RegisterOGRKML", "RegisterOGRFlatGeobuf", "RegisterOGRParquet", "GDALRegister_GTiff", "GDALRegister_AAIGrid",
     "GDALRegister_SRTMHGT", "GDALRegister_DTED", "GDALRegister_HFA"};
 
 static void load(void) {

@@ -6,20 +6,6 @@ import Handlers
 import JSONRPC
 import Platform
 
-extension String {
-  /// The path of the directory that contains the file: "/" for a file at the root, "." for a bare name.
-  var parentFolder: String {
-    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-    return slash == startIndex ? "/" : String(self[..<slash])
-  }
-
-  /// The text after the last slash.
-  var lastName: String {
-    utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map { String(Substring($0)) }
-      ?? self
-  }
-}
-
 /// The directory that a document's paths are relative to.
 struct DocumentFolder: Sendable {
   /// Absolute, without symbolic links.

@@ -19,8 +19,7 @@ public enum ReaderProcess {
     setEnvironment(allowsNetwork)
     cgdal_allow_network(allowsNetwork ? 1 : 0)
     var protections = creader_confine(memory, fileSizeLimit, allowsNetwork ? 1 : 0)
-    complaints.withLock { $0.channel = channel }
-    cgdal_listen { ReaderProcess.report(String(cString: $0)) }
+    listen(channel)
     do {
       try reply(.ready(protections), channel)
       // Loaded while the process waits for work, as it costs more than all else of a start; not between works that follow one
@@ -42,7 +41,7 @@ public enum ReaderProcess {
               _exit(0)
             }
           }
-          complaints.withLock { $0.left = complaintLimit }
+          listen(channel)
           server = ReaderServer(job, job.database == nil ? message.takeFiles() : [], channel)
         }
         guard let server else { _exit(1) }
@@ -58,6 +57,12 @@ public enum ReaderProcess {
   /// Where GDAL's messages go, and how many more of this source's: some drivers warn of every feature.
   private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
   private static let complaintLimit = 100
+
+  /// Sends GDAL's messages, up to a number.
+  static func listen(_ channel: Channel) {
+    complaints.withLock { $0 = (channel, complaintLimit) }
+    cgdal_listen { ReaderProcess.report(String(cString: $0)) }
+  }
 
   static func report(_ text: String) {
     complaints.withLock { complaints in
@@ -75,7 +80,7 @@ public enum ReaderProcess {
   }
 
   /// Settings that GDAL and its libraries take from the environment, the client's own put aside.
-  private static func setEnvironment(_ allowsNetwork: Bool) {
+  static func setEnvironment(_ allowsNetwork: Bool) {
     for (name, value) in [
       ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
       ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
@@ -87,27 +92,35 @@ public enum ReaderProcess {
     unsetenv("GDAL_SKIP")
   }
 
+  /// What libraries read.
+  private static let libraryFolders = [
+    "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/proj", "/usr/share/gdal", "/usr/local/lib",
+    "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
+    "/dev/urandom",
+  ]
+
+  /// What libraries read to reach the network.
+  private static let networkFolders = [
+    "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl",
+    "/etc/pki",
+    "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
+  ]
+
   /// Leaves no file readable but the request's, and those that libraries need.
   private static func restrict(_ job: ReadJob, _ files: [CInt]) -> UInt32 {
-    var folders = [
-      "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/proj", "/usr/share/gdal", "/usr/local/lib",
-      "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
-      "/dev/urandom",
-    ]
-    if job.address != nil {
-      folders += [
-        "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl",
-        "/etc/pki",
-        "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
-      ]
-    }
+    restrict(to: job.database == nil ? [] : files, reachesNetwork: job.address != nil)
+  }
+
+  /// Leaves no file to be opened but those that are open at `files`, for reading, and those that libraries need.
+  static func restrict(to files: [CInt], reachesNetwork: Bool = false) -> UInt32 {
+    var folders = libraryFolders + (reachesNetwork ? networkFolders : [])
     for name in [
       "LD_LIBRARY_PATH", "PROJ_DATA", "PROJ_LIB", "GDAL_DATA", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
     ] {
       if let value = getenv(name) { folders += String(cString: value).split(separator: ":").map(String.init) }
     }
     return withStrings(folders) { list in
-      list.map { creader_restrict_files($0, files, job.database == nil ? 0 : files.count) } ?? 0
+      list.map { creader_restrict_files($0, files, files.count) } ?? 0
     }
   }
 }
@@ -138,6 +151,8 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindow(let window): try read(window)
       case .taken: return
+      // Those of a writer.
+      case .write, .block, .end: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

@@ -15,8 +15,10 @@ import Synchronization
 /// let description = try readers.describe(.file("/data/roads.gpkg"))
 /// ```
 public final class Readers: Sendable {
-  private let executable: String
+  let executable: String
   private let arguments: [String]
+  /// Bound of the address space of a reader or writer in bytes.
+  let memory: UInt64
   /// A process that has loaded its libraries and waits for work.
   private let reserve = Mutex<ReaderHandle?>(nil)
   /// Readers that have done their work, for more of the same files: a source is opened, then its layers are loaded. Never for
@@ -35,6 +37,7 @@ public final class Readers: Sendable {
   ///   - memory: bound of a reader's address space in bytes.
   public init(executable: String, memory: UInt64 = 4 << 30) {
     self.executable = executable
+    self.memory = memory
     arguments = ["--reader", String(memory)]
   }
 
@@ -256,8 +259,8 @@ final class ReaderWork: Sendable {
 
   func end() { reader.end() }
 
-  func send(_ request: ReaderRequest) throws(ReadError) {
-    do throws(ChannelError) { try reader.send(request) } catch { throw failure() }
+  func send(_ request: ReaderRequest, files: [CInt] = []) throws(ReadError) {
+    do throws(ChannelError) { try reader.send(request, files: files) } catch { throw failure() }
   }
 
   /// Receives replies until the request is done.

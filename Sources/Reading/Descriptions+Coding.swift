@@ -72,7 +72,15 @@ extension ReadError {
     case .unavailable(let reason):
       writer.member("kind", "unavailable")
       writer.member("reason", reason)
-    case .unrecognized, .file, .cancelled, .readerFailed:
+    case .writeFailed(_, let reason):
+      writer.member("kind", "writeFailed")
+      writer.member("reason", reason)
+    case .driverMissing(let driver, let available):
+      writer.member("kind", "driverMissing")
+      writer.member("name", driver.rawValue)
+      writer.key("available")
+      writer.array(available) { $1.value($0.rawValue) }
+    case .unrecognized, .file, .cancelled, .readerFailed, .writerFailed:
       writer.member("kind", "unrecognized")
     }
   }
@@ -90,6 +98,11 @@ extension ReadError {
     case "noSuchLayer": self = .noSuchLayer(try text("name"), available: try available())
     case "missingField": self = .missingField(try text("name"), available: try available())
     case "changedWhileRead": self = .changedWhileRead(path: path)
+    case "writeFailed": self = .writeFailed(path: path, reason: try text("reason"))
+    case "driverMissing":
+      self = .driverMissing(
+        WriteDriver(rawValue: try text("name")) ?? .parquet,
+        available: try available().compactMap { WriteDriver(rawValue: $0) })
     case "unavailable": self = .unavailable(reason: try text("reason"))
     default: self = .unrecognized(path: path)
     }

@@ -1,4 +1,4 @@
-// Why a file could not be described or read.
+// Why a file could not be described, read or written.
 
 import Files
 
@@ -17,9 +17,14 @@ public enum ReadError: Error, Hashable, Sendable {
   case unavailable(reason: String)
   /// The reader died: of a fault in a format's library, at its bound of memory, or by another process.
   case readerFailed(ReaderFailure)
+  case writeFailed(path: String, reason: String)
+  /// GDAL is there without the driver.
+  case driverMissing(WriteDriver, available: [WriteDriver])
+  /// The writer died, as a reader does.
+  case writerFailed(ReaderFailure)
 }
 
-/// How a reader died.
+/// How a reader or writer died.
 public struct ReaderFailure: Hashable, Sendable {
   public let path: String
   /// GDAL's name; nil before one recognized the file.

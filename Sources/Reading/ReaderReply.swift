@@ -35,6 +35,8 @@ public enum ReaderReply: Hashable, Sendable {
   case raster(RasterDescription)
   /// Heights in metres, doubles row by row, NaN without a value, are the message's file.
   case window
+  /// A writer has taken a block of features.
+  case taken
   /// Ends the replies to a request. Resident memory in bytes, from which the server judges whether to go on with the reader.
   case done(Int)
   case failed(ReadError)
@@ -79,6 +81,7 @@ extension ReaderReply {
         writer.exact(noData)
       }
     case .window: writer.member("type", "window")
+    case .taken: writer.member("type", "taken")
     case .done(let bytes):
       writer.member("type", "done")
       writer.member("residentBytes", bytes)
@@ -119,6 +122,7 @@ extension ReaderReply {
           spatialReference: try json.text("reference").map { SpatialReference($0) },
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
     case "window": self = .window
+    case "taken": self = .taken
     case "done": self = .done(try json["residentBytes"].integer())
     case "failed": self = .failed(try ReadError(from: json, path: path))
     default: throw json["type"].error(expected: "a type of reply")

@@ -50,6 +50,12 @@ public enum ReaderRequest: Hashable, Sendable {
   case openRaster(ReadJob)
   /// Of the raster that was opened.
   case readWindow(RasterWindow)
+  /// To a writer: the message's files are the one to fill and one for the format's own use.
+  case write(WriteJob)
+  /// To a writer: a ``FeatureBlock`` is the message's file.
+  case block
+  /// To a writer: no block follows.
+  case end
 }
 
 extension ReaderRequest {
@@ -57,7 +63,7 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .taken, .readWindow: nil
+    case .taken, .readWindow, .write, .block, .end: nil
     }
   }
 
@@ -76,6 +82,11 @@ extension ReaderRequest {
       writer.member("row", window.row)
       writer.member("width", window.width)
       writer.member("height", window.height)
+    case .write(let job):
+      writer.member("type", "write")
+      job.encode(to: &writer)
+    case .block: writer.member("type", "block")
+    case .end: writer.member("type", "end")
     }
     writer.endObject()
   }
@@ -106,6 +117,9 @@ extension ReaderRequest {
         RasterWindow(
           column: try json["column"].integer(), row: try json["row"].integer(), width: try json["width"].integer(),
           height: try json["height"].integer()))
+    case "write": self = .write(try WriteJob(from: json))
+    case "block": self = .block
+    case "end": self = .end
     default: throw json["type"].error(expected: "a type of request")
     }
   }

@@ -2,11 +2,11 @@
 
 import Platform
 
-enum Base64 {
+package enum Base64 {
   /// The decoded bytes; nil when `text` is not padded base64.
   ///
   /// - Complexity: O(n), four characters a step. Invalid characters are collected in one bit mask, so that the loop has no branch.
-  static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     guard let start = text.baseAddress, !text.isEmpty else { return [] }
     let padding = text[text.count - 1] != pad ? 0 : text[text.count - 2] != pad ? 1 : 2

@@ -1,8 +1,8 @@
 // The wiring: logger, trace, libraries, session.
 
-import Documents
 import GeoModel
 import GeoProtocol
+import Handlers
 import Host
 import JSONRPC
 import Logging

@@ -28,7 +28,8 @@ extension Definition {
     for domain in domains.indices {
       for number in domains[domain].methods.indices {
         let method = domains[domain].methods[number]
-        for (index, name) in method.includes.enumerated() {
+        // From the last, as each comes before what is there.
+        for (index, name) in method.includes.enumerated().reversed() {
           let path = method.about.path / "include" / index
           guard let group = groups[name] else {
             problems.report(path, "there is no group \(name)")

@@ -19,6 +19,7 @@ struct CoverageTests {
     "internalError": "Tests/JSONRPCTests/MessageTests.swift",
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",
+    "writerFailed": "Tests/NativeTests/WriterTests.swift",
   ]
 
   /// Items a case covers beyond the messages in it, as it states.

@@ -17,7 +17,7 @@ from geomodel.conformance.runner import Case
 
 TRANSCRIPTS = support.ROOT / "Protocol" / "conformance"
 # What no client can bring about by messages alone.
-OUT_OF_REACH = {"internalError", "serverBusy", "limitReached", "tooManyGroups", "libraryMissing", "readerFailed"}
+OUT_OF_REACH = {"internalError", "serverBusy", "limitReached", "tooManyGroups", "libraryMissing", "readerFailed", "writerFailed"}
 
 
 class PatternTests(unittest.TestCase):

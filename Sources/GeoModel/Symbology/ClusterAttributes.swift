@@ -32,7 +32,7 @@ public struct ClusterAttributes: Sendable {
   ///
   /// - Parameters:
   ///   - withStatistics: whether to compute the statistics, which are null otherwise.
-  ///   - check: called every thousand features; throws to cancel.
+  ///   - check: called every few thousand values; throws to cancel.
   /// - Complexity: O(points of the nodes) with statistics.
   public func rows(
     of nodes: [ClusterNode], in features: ClusteredFeatures, withStatistics: Bool = true,
@@ -40,6 +40,7 @@ public struct ClusterAttributes: Sendable {
   ) throws -> [FeatureRow] {
     var store = FeatureStore(columns: columns)
     var totals = StatisticTotals(statistics.compactMap { $0 }, in: features.store.schema)
+    var visited = 0
     for start in stride(from: 0, to: nodes.count, by: 64) {
       var batch = FeatureBatch()
       for index in start..<min(start + 64, nodes.count) {
@@ -50,7 +51,7 @@ public struct ClusterAttributes: Sendable {
         batch.setPoint(x: position.x, y: position.y)
         batch.set(column: batch.column(named: columns[0].name), integer: Int64(features.tree.count(of: node)))
         guard withStatistics, !fields.isEmpty else { continue }
-        try totals.add(node, of: features) { try check(progress) }
+        try totals.add(node, of: features, counting: &visited) { try check(progress) }
         for (column, value) in zip(columns.dropFirst(), figures(of: totals)) where value != .null {
           batch.set(column: batch.column(named: column.name), value)
         }
@@ -78,12 +79,13 @@ public struct ClusterAttributes: Sendable {
 
 extension StatisticTotals {
   /// Replaces what has been added by the points of a node.
+  ///
+  /// - Parameter visited: the points of this node and earlier ones; between checks are a thousand.
   fileprivate mutating func add(
-    _ node: ClusterNode, of features: ClusteredFeatures, checking check: () throws -> Void
+    _ node: ClusterNode, of features: ClusteredFeatures, counting visited: inout Int, checking check: () throws -> Void
   ) throws {
     removeAll()
     reserve(1)
-    var visited = 0
     try features.tree.forEachRow(of: node) { row in
       visited += 1
       if visited & 0x3ff == 0 { try check() }

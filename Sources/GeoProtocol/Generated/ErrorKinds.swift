@@ -98,6 +98,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The file could not be written: the disk is full, or the folder is missing or read-only. A file that was there
   /// before is unchanged.
   case saveFailed
+  /// There is a file of that name, and `ifExists` does not let it be replaced.
+  case fileExists
   /// The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
   case documentTooLarge
   /// The document has no file yet; `document/saveAs` names one.
@@ -170,6 +172,9 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by
   /// another. Nothing else is affected; a retry starts another process.
   case readerFailed
+  /// The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by
+  /// another. A file that was there before is unchanged; a retry starts another process.
+  case writerFailed
   /// The driver opened the data and cannot read it.
   case readFailed
   /// The file changed while it was read.
@@ -255,6 +260,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .invalidDocument: -31080
     case .documentTooNew: -31081
     case .saveFailed: -31082
+    case .fileExists: -31086
     case .documentTooLarge: -31085
     case .documentUntitled: -31083
     case .documentBusy: -31084
@@ -288,6 +294,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .unknownFormat: -31043
     case .openFailed: -31044
     case .readerFailed: -31039
+    case .writerFailed: -31087
     case .readFailed: -31045
     case .changedWhileRead: -31046
     case .missingField: -31047

@@ -15,6 +15,7 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias Select = FeatureProtocol.Select
   typealias Nearest = FeatureProtocol.Nearest
   typealias Join = FeatureProtocol.Join
+  typealias Export = FeatureProtocol.Export
 
   /// Features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
@@ -58,6 +59,9 @@ public protocol FeatureHandlers: MethodHandlers {
 
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
   static func join(_ params: Join.Params, in world: inout Types.World) throws -> TaskPlan<Types, Join.Result>
+
+  /// Writes features to a file.
+  static func export(_ params: Export.Params, in world: inout Types.World) throws -> TaskPlan<Types, Export.Result>
 }
 
 extension FeatureHandlers {
@@ -73,5 +77,6 @@ extension FeatureHandlers {
     host.task("feature/select", select)
     host.task("feature/nearest", nearest)
     host.task("feature/join", join)
+    host.task("feature/export", export)
   }
 }

@@ -5,6 +5,7 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
+import JSONRPC
 import Query
 import WireCoding
 
@@ -14,6 +15,8 @@ struct ClusterPage {
   struct Content {
     var symbols = false
     var popups = false
+
+    var hasTexts: Bool { symbols || popups }
   }
 
   private let features: ClusteredFeatures
@@ -36,10 +39,17 @@ struct ClusterPage {
     let rows = Dictionary(
       uniqueKeysWithValues: zip(
         clusters, try attributes.rows(of: clusters, in: features) { try share.checkpoint(0.7 * $0) }))
-    return try nodes.enumerated().map { index, node in
-      if index & 63 == 0 { try share.checkpoint(0.7 + 0.3 * Double(index) / Double(nodes.count)) }
-      return rows[node].map { cluster(node, $0) } ?? point(node)
+    var result: [ClusterProtocol.Cluster] = []
+    var texts = 0
+    for (index, node) in nodes.enumerated() {
+      // Texts may take long to make.
+      if content.hasTexts || index & 63 == 0 { try share.checkpoint(0.7 + 0.3 * Double(index) / Double(nodes.count)) }
+      let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)
+      texts += cluster.textBytes
+      if let limit = share.worker?.resultBytes, texts > limit { throw RPCError.resultTooLarge(limit: limit) }
+      result.append(cluster)
     }
+    return result
   }
 
   private func cluster(_ node: ClusterNode, _ row: FeatureRow) -> ClusterProtocol.Cluster {
@@ -87,5 +97,14 @@ struct ClusterPage {
       }
       writer.endObject()
     }
+  }
+}
+
+extension ClusterProtocol.Cluster {
+  /// The size of what expressions have made: labels, and the popup.
+  fileprivate var textBytes: Int {
+    let lines = popup?.lines.reduce(popup?.title.utf8.count ?? 0) { $0 + ($1.text?.utf8.count ?? 0) } ?? 0
+    // Twice: labels have their symbols with the text.
+    return (labels ?? []).reduce(lines) { $0 + 2 * $1.text.utf8.count }
   }
 }

@@ -23,15 +23,21 @@ struct FeatureOutput: Sendable {
     let feature: FeatureProtocol.FailedFeature
   }
 
+  /// - Parameters:
+  ///   - measures: whether M is written where the form of the answer has it.
+  ///   - reference: of the answer.
   /// - Throws: `unknownField` for a property that the features do not have.
-  init(_ params: FeatureProtocol.Query.Params, _ features: FeatureQuery, in world: World) throws {
+  init(
+    _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
+    in reference: SpatialReference, _ world: World
+  ) throws {
     self.features = features
+    self.reference = reference
     transformer = world.transformer
-    reference = try world.canonical(params.outSpatialReference) ?? features.reference
     maxAllowableOffset = params.maxAllowableOffset.flatMap { $0 > 0 ? $0 : nil }
     var selection = FeatureWriter.Selection()
     selection.geometry = params.returnGeometry
-    selection.measures = params.returnM
+    selection.measures = measures
     selection.nulls = features.layer != nil
     selection.columns = try params.properties?.enumerated().map { index, name in
       try features.column(name, at: "/properties/\(index)")

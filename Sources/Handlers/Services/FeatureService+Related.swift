@@ -18,10 +18,10 @@ extension FeatureService {
     }
     let query = FeatureProtocol.Query.Params(
       layer: params.relatedLayer, overlay: params.relatedOverlay, whereClause: params.relatedWhereClause,
-      orderBy: params.orderBy, properties: params.properties, returnGeometry: params.returnGeometry,
-      outSpatialReference: params.outSpatialReference)
+      orderBy: params.orderBy, properties: params.properties, returnGeometry: params.returnGeometry)
     let related = try FeatureQuery(query, in: world, conditionAt: "/relatedWhereClause")
-    let output = try FeatureOutput(query, related, in: world)
+    let reference = try world.canonical(params.outSpatialReference) ?? related.reference
+    let output = try FeatureOutput(query, related, measures: query.returnM, in: reference, world)
     let terms = try related.terms(params.orderBy ?? [])
     let keyColumn = try origin.column(params.keyField, at: "/keyField")
     let relatedColumn = try related.column(params.relatedField, at: "/relatedField")

@@ -13,7 +13,8 @@ package enum FeatureService: FeatureHandlers {
     _ params: FeatureProtocol.Query.Params, in world: inout World
   ) throws -> Plan<FeatureProtocol.Query.Result> {
     let features = try FeatureQuery(params, in: world)
-    let output = try FeatureOutput(params, features, in: world)
+    let reference = try world.canonical(params.outSpatialReference) ?? features.reference
+    let output = try FeatureOutput(params, features, measures: params.returnM, in: reference, world)
     let terms = try features.terms(params.orderBy ?? [])
     let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 100_000, else: 1000)
     let (format, offset, revision) = (params.format, params.offset, world.revision)

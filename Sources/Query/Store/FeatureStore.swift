@@ -142,7 +142,7 @@ public struct FeatureSchema: Sendable {
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
   /// What the source calls the geometry; nil where it has no name for it.
-  fileprivate(set) var geometryName: Text?
+  public fileprivate(set) var geometryName: Text?
   /// Whether undo leaves the names alone, as live edits use some that no step has added.
   private(set) var isPinned = false
 

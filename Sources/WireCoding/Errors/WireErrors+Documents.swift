@@ -15,6 +15,11 @@ extension RPCError {
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 
+  /// The error of a file whose name another one has.
+  package init(fileExists path: String) {
+    self.init(.fileExists, "There is a file \(path).", path: path, expected: "another path, or ifExists: replace")
+  }
+
   /// The error of an invalid document.
   ///
   /// - Parameter pointer: a JSON Pointer within it.

@@ -46,10 +46,22 @@ extension RPCError {
       ).with("available", available)
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
-    case .readerFailed(let failure):
-      let how = failure.signal.map { " (signal \($0))" } ?? ""
-      self = RPCError(.readerFailed, "The reader of \(failure.path) died\(how).", path: failure.path)
-        .with("driver", failure.driver).with("signal", failure.signal).with("messages", failure.messages)
+    case .readerFailed(let failure): self.init(.readerFailed, "reader", failure)
+    case .writerFailed(let failure): self.init(.writerFailed, "writer", failure)
+    case .writeFailed(let path, let reason):
+      self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
+    case .driverMissing(let driver, let available):
+      let names = ["GeoJSON", "GeoJSONSeq", "CSV"] + available.map(\.rawValue)
+      self.init(
+        .unknownFormat, "The GDAL of this system does not write \(driver.rawValue).",
+        path: place.path(toText: driver.rawValue) ?? "/params/path",
+        expected: names.map { "`\($0)`" }.joined(separator: ", "))
     }
+  }
+
+  private init(_ kind: ErrorKind, _ role: String, _ failure: ReaderFailure) {
+    let how = failure.signal.map { " (signal \($0))" } ?? ""
+    self = RPCError(kind, "The \(role) of \(failure.path) died\(how).", path: failure.path)
+      .with("driver", failure.driver).with("signal", failure.signal).with("messages", failure.messages)
   }
 }

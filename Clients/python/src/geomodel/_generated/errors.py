@@ -423,6 +423,13 @@ class SaveFailedError(GeoModelError):
     code = -31082
 
 
+class FileExistsError(GeoModelError):
+    """There is a file of that name, and `ifExists` does not let it be replaced."""
+
+    kind = "fileExists"
+    code = -31086
+
+
 class DocumentTooLargeError(GeoModelError):
     """The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
 
@@ -737,6 +744,20 @@ class ReaderFailedError(GeoModelError):
     code = -31039
 
 
+class WriterFailedError(GeoModelError):
+    """The process that wrote the file died: of a fault in a format's library, at its bound of memory, or
+    killed by another. A file that was there before is unchanged; a retry starts another process.
+
+    `data` has:
+        driver: The driver, where it is known.
+        signal: The number of the signal that ended it.
+        messages: GDAL's last messages, oldest first.
+    """
+
+    kind = "writerFailed"
+    code = -31087
+
+
 class ReadFailedError(GeoModelError):
     """The driver opened the data and cannot read it.
 
@@ -981,6 +1002,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "invalidDocument": InvalidDocumentError,
     "documentTooNew": DocumentTooNewError,
     "saveFailed": SaveFailedError,
+    "fileExists": FileExistsError,
     "documentTooLarge": DocumentTooLargeError,
     "documentUntitled": DocumentUntitledError,
     "documentBusy": DocumentBusyError,
@@ -1014,6 +1036,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "unknownFormat": UnknownFormatError,
     "openFailed": OpenFailedError,
     "readerFailed": ReaderFailedError,
+    "writerFailed": WriterFailedError,
     "readFailed": ReadFailedError,
     "changedWhileRead": ChangedWhileReadError,
     "missingField": MissingFieldError,

@@ -5,8 +5,9 @@ import GeoProtocol
 import Geometry
 import JSONRPC
 import Platform
-import Reading
+import StateTree
 import Synchronization
+import WireCoding
 
 /// The temporary files of saves in progress, deleted when the process ends.
 public enum UnfinishedSaves {
@@ -26,13 +27,14 @@ public enum UnfinishedSaves {
   }
 }
 
-/// The new content of a file. ``commit()`` replaces the old content; without it, `deinit` deletes the temporary file.
-struct AtomicFile: ~Copyable {
+/// The new content of a file. ``commit(replaces:checking:)`` puts it in place; without it, `deinit` deletes the temporary file.
+package struct AtomicFile: ~Copyable {
   private let target: String
   private let temporary: String
-  private let descriptor: CInt
+  /// The temporary file, open for writing.
+  let descriptor: CInt
   /// What the replaced file has and this one does not.
-  let lost: [FileAttribute]
+  package let lost: [FileAttribute]
   private var isOpen = true
 
   /// The last number used in a temporary file's name; makes names unique within the process.
@@ -48,7 +50,7 @@ struct AtomicFile: ~Copyable {
   /// Creates the temporary file.
   ///
   /// - Parameter target: the real path, from `FilePolicy.resolveForWriting`.
-  static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
+  package static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
     let replaced = FileIdentity(path: target)
     let folder = target.parentFolder
     clearLeftovers(in: folder)
@@ -59,7 +61,7 @@ struct AtomicFile: ~Copyable {
         let number = lastNumber.add(1, ordering: .relaxed).newValue
         name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
         let descriptor = open(
-          name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
+          name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
         // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
         if descriptor >= 0 {
@@ -102,7 +104,7 @@ struct AtomicFile: ~Copyable {
   }
 
   /// Appends bytes.
-  func append(_ bytes: UnsafeRawBufferPointer) throws(RPCError) {
+  package func append(_ bytes: UnsafeRawBufferPointer) throws(RPCError) {
     var remaining = bytes[...]
     while !remaining.isEmpty {
       let count = write(descriptor, UnsafeRawBufferPointer(rebasing: remaining).baseAddress, remaining.count)
@@ -114,10 +116,27 @@ struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Replaces the target by what was written, and syncs both to the disk.
-  consuming func commit() throws(RPCError) {
+  /// Another file in the same folder, without a name: it is gone with its descriptor, which the caller closes.
+  func scratch() throws(RPCError) -> CInt {
+    let name = temporary + ".part"
+    let scratch = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard scratch >= 0 else { throw failure() }
+    unlink(name)
+    return scratch
+  }
+
+  /// Bytes written so far.
+  var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
+
+  /// Puts what was written in the target's place, and syncs both to the disk.
+  ///
+  /// - Parameters:
+  ///   - replaces: whether a file may be there; else `fileExists`.
+  ///   - check: called after the sync, which may take long; what it throws leaves the target as it was.
+  package consuming func commit(replaces: Bool = true, checking check: () throws -> Void = {}) throws {
     guard fsync(descriptor) == 0 else { throw failure() }
-    guard rename(temporary, target) == 0 else { throw failure() }
+    try check()
+    if replaces { try replace() } else { try place() }
     isOpen = false
     let isClosed = close(descriptor) == 0
     let problem = errno
@@ -130,6 +149,22 @@ struct AtomicFile: ~Copyable {
     if !isClosed { throw RPCError(savingTo: target, problem) }
   }
 
+  private func replace() throws(RPCError) {
+    guard rename(temporary, target) == 0 else { throw failure() }
+  }
+
+  /// Gives the file its name if no other has it: a new link fails then, while renaming would replace the other.
+  private func place() throws(RPCError) {
+    if link(temporary, target) == 0 {
+      unlink(temporary)
+      return
+    }
+    var status = stat()
+    guard errno != EEXIST, lstat(target, &status) != 0 else { throw RPCError(fileExists: target) }
+    // Not every file system has links.
+    try replace()
+  }
+
   private func failure() -> RPCError { RPCError(savingTo: target, errno) }
 }
 
@@ -137,7 +172,7 @@ extension FilePolicy {
   /// The real path of a file that may be written: an existing file, or a new one in an existing directory.
   ///
   /// - Parameter path: absolute.
-  func resolveForWriting(_ path: String) throws(RPCError) -> String {
+  package func resolveForWriting(_ path: String) throws(RPCError) -> String {
     func refused(_ reason: String) -> RPCError { RPCError(FileRefusal.refused(path: path, reason: reason)) }
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()

@@ -85,3 +85,24 @@ package struct FilePaths: Sendable {
     return path
   }
 }
+
+extension String {
+  /// The path of the directory that contains the file: "/" for a file at the root, "." for a bare name.
+  package var parentFolder: String {
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == startIndex ? "/" : String(self[..<slash])
+  }
+
+  /// The text after the last slash.
+  package var lastName: String {
+    utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last.map { String(Substring($0)) }
+      ?? self
+  }
+
+  /// The last name without its extension, and the extension in lower case.
+  package var stemAndExtension: (stem: String, extension: String) {
+    let name = lastName
+    guard let point = name.utf8.lastIndex(of: UInt8(ascii: ".")), point != name.startIndex else { return (name, "") }
+    return (String(name[..<point]), String(Substring(name.utf8[point...].dropFirst())).lowercased())
+  }
+}

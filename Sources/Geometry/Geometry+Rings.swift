@@ -1,0 +1,48 @@
+// The direction of rings, which some formats prescribe.
+
+extension Geometry {
+  /// The same shape with outer rings counterclockwise and holes clockwise, as RFC 7946, 3.1.6, has them. O(n) in positions.
+  public var withRightHandRings: Geometry {
+    switch self {
+    case .polygon(let rings): .polygon(Self.rightHand(rings))
+    case .multiPolygon(let polygons): .multiPolygon(polygons.map(Self.rightHand))
+    case .collection(let parts): .collection(parts.map(\.withRightHandRings))
+    case .point, .lineString, .multiPoint, .multiLineString: self
+    }
+  }
+
+  private static func rightHand(_ rings: [Positions]) -> [Positions] {
+    rings.enumerated().map { index, ring in
+      let area = ring.doubledArea
+      return (index == 0 ? area < 0 : area > 0) ? ring.reversed : ring
+    }
+  }
+}
+
+extension Positions {
+  /// Twice the area within a ring, positive if it is counterclockwise: the shoelace formula, about the first position.
+  fileprivate var doubledArea: Double {
+    let stride = stride
+    return values.withUnsafeBufferPointer { values in
+      guard values.count >= 3 * stride else { return 0 }
+      let (x, y) = (values[0], values[1])
+      var area = 0.0
+      for base in Swift.stride(from: stride, to: values.count - stride, by: stride) {
+        area +=
+          (values[base] - x) * (values[base + stride + 1] - y) - (values[base + stride] - x) * (values[base + 1] - y)
+      }
+      return area
+    }
+  }
+
+  /// The positions in the opposite order.
+  fileprivate var reversed: Positions {
+    let stride = stride
+    var reversed: [Double] = []
+    reversed.reserveCapacity(values.count)
+    for base in Swift.stride(from: values.count - stride, through: 0, by: -stride) {
+      reversed.append(contentsOf: values[base..<base + stride])
+    }
+    return Positions(values: reversed, hasZ: hasZ, hasM: hasM)
+  }
+}

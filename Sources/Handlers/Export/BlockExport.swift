@@ -1,0 +1,93 @@
+// Files of GDAL's formats: the features go to a writer's process in blocks of columns.
+
+import Calendar
+import Files
+import Geometry
+import JSON
+import JSONRPC
+import Platform
+import Query
+import Reading
+import WireCoding
+
+struct BlockExport {
+  private let export: FeatureExport
+  private let fields: ExportFields
+  private let job: WriteJob
+
+  init(
+    _ export: FeatureExport, _ driver: WriteDriver, named name: String, _ rows: ArraySlice<UInt32>, _ share: WorkShare
+  ) throws {
+    self.export = export
+    let shares = share.split(by: 5, 5, 90)
+    fields = try ExportFields(export, rows, shares[0])
+    let hasGeometry = export.output.selection.geometry
+    let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
+    let reference = export.output.reference
+    let layer = LayerDescription(
+      name: name, geometryType: hasGeometry ? profile.typeName : nil, fields: fields.all.map(\.field),
+      featureCount: nil, extent: nil, spatialReference: reference == .unknown ? nil : reference,
+      fidColumn: fields.idName, geometryName: fields.geometryName)
+    job = WriteJob(
+      driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
+      // The index of FlatGeobuf has no place for features without a position.
+      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles))
+  }
+
+  func write(
+    _ rows: ArraySlice<UInt32>, _ path: String, to file: borrowing AtomicFile, _ report: inout ExportReport,
+    _ share: WorkShare
+  ) throws {
+    guard let worker = share.worker else { return }
+    let scratch = try file.scratch()
+    defer { close(scratch) }
+    var blocks = ExportBlocks(export, fields, needsPositions: job.isIndexed && job.driver == .flatGeobuf)
+    var rest = rows
+    let share = share.split(by: 10, 90)[1]
+    let (layer, messages) = try worker.readers.write(
+      job, to: file.descriptor, scratch: scratch, path: path, isCancelled: { worker.isCancelled },
+      next: {
+        guard !rest.isEmpty else { return nil }
+        let block = try blocks.next(&rest, of: rows.count, &report, share)
+        guard let block else { throw RPCError(savingTo: path, errno) }
+        return block
+      })
+    for (own, field) in zip(fields.all, layer.fields) { report.note(own, written: field) }
+    if let count = layer.featureCount, count < report.count {
+      report.add(.init(kind: .features, count: report.count - count))
+      report.count = count
+    }
+    report.warnings = messages
+    if job.layer.geometryType != nil, !job.isIndexed { report.add(.init(kind: .spatialIndex)) }
+    if job.isIndexed, job.driver == .flatGeobuf { report.add(.init(kind: .order)) }
+  }
+}
+
+extension GeometryProfile {
+  /// The type of a layer that holds all of them.
+  fileprivate var typeName: String {
+    guard kinds.count == 1, let kind = kinds.first else { return "Unknown" }
+    return switch kind {
+    case .point: "Point"
+    case .lineString: "LineString"
+    case .polygon: "Polygon"
+    case .multiPoint: "MultiPoint"
+    case .multiLineString: "MultiLineString"
+    case .multiPolygon: "MultiPolygon"
+    case .collection: "GeometryCollection"
+    }
+  }
+}
+
+extension ExportReport {
+  /// Notes what a field of the file has otherwise than that of the features.
+  fileprivate mutating func note(_ own: ExportField, written: Field) {
+    let name = own.source.name.string
+    if written.name != own.source.name {
+      add(.init(kind: .fieldName, field: name, name: written.name.string))
+    }
+    if written.type != own.source.type {
+      add(.init(kind: .fieldType, field: name, type: .init(rawValue: written.type.rawValue)))
+    }
+  }
+}

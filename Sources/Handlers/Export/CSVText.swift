@@ -1,0 +1,156 @@
+// CSV files: RFC 4180 in UTF-8, with a header. Geometries are columns of coordinates or of well-known text.
+
+import GeoProtocol
+import Geometry
+import JSON
+import JSONRPC
+import Query
+import WireCoding
+
+struct CSVText: ~Copyable {
+  private enum Shape {
+    case none, wkt
+    case xy(hasZ: Bool)
+  }
+
+  private let export: FeatureExport
+  private let shape: Shape
+  /// The store's numbers of the columns.
+  private let columns: [Int]
+  private let names: [String]
+  private let geometryNames: [String]
+  private var text = ExportText()
+  private var scratch = JSONWriter(capacity: 256)
+
+  /// - Throws: `invalidParams` where coordinates in columns do not hold the geometries.
+  init(_ export: FeatureExport, _ rows: ArraySlice<UInt32>, _ share: WorkShare) throws {
+    self.export = export
+    let (store, selection) = (export.output.features.store, export.output.selection)
+    columns = selection.columns ?? Array(0..<store.schema.count)
+    names = columns.map(store.schema.name)
+    shape = try Self.shape(export, rows, share)
+    let wanted =
+      switch shape {
+      case .none: [String]()
+      case .wkt: ["WKT"]
+      case .xy(let hasZ): hasZ ? ["x", "y", "z"] : ["x", "y"]
+      }
+    var taken = Set(names.map { $0.lowercased() })
+    geometryNames = wanted.map { freeName($0, &taken) }
+  }
+
+  private static func shape(
+    _ export: FeatureExport, _ rows: ArraySlice<UInt32>, _ share: WorkShare
+  ) throws -> Shape {
+    let wanted = export.params.csvGeometry
+    guard export.output.selection.geometry else { return .none }
+    if wanted == .wkt { return .wkt }
+    let profile = try GeometryProfile(of: rows, in: export.output.features.store, share.split(by: 1, 9)[0])
+    if profile.isOfPlainPoints { return .xy(hasZ: profile.hasZ) }
+    guard wanted == nil else {
+      throw RPCError(
+        .invalidParams, "Not all geometries are points without M.", path: "/params/csvGeometry", expected: "`wkt`")
+    }
+    return .wkt
+  }
+
+  mutating func write(
+    _ rows: ArraySlice<UInt32>, to file: borrowing AtomicFile, _ report: inout ExportReport, _ share: WorkShare
+  ) throws {
+    let export = export
+    if !geometryNames.isEmpty { report.geometryFields = geometryNames }
+    for (index, name) in (geometryNames + names).enumerated() {
+      if index > 0 { text.writer.append(",") }
+      append(name)
+    }
+    text.writer.append("\r\n")
+    try export.forEach(in: rows, &report, share) { feature, shape, _ in
+      append(feature, shape)
+      try text.flushPiece(to: file)
+    }
+    try text.flush(to: file)
+  }
+
+  private mutating func append(_ feature: FeatureRow, _ given: FeatureWriter.Shape) {
+    var isFirst = true
+    func separate(_ text: inout ExportText) {
+      if !isFirst { text.writer.append(",") }
+      isFirst = false
+    }
+    switch shape {
+    case .none: break
+    case .wkt:
+      separate(&text)
+      if let geometry = feature.shape(given) { append(geometry.wkt) }
+    case .xy(let hasZ):
+      let point = point(of: feature, given)
+      for value in [point?.x, point?.y] + (hasZ ? [point?.z] : []) {
+        separate(&text)
+        if let value { append(value) }
+      }
+    }
+    for column in columns {
+      separate(&text)
+      feature.withAttribute(column) { append($0) }
+    }
+    text.writer.append("\r\n")
+  }
+
+  private func point(of feature: FeatureRow, _ given: FeatureWriter.Shape) -> Point? {
+    guard case .point(let point) = feature.shape(given) else { return nil }
+    return point
+  }
+
+  // MARK: Fields
+
+  private mutating func append(_ value: FeatureRow.Attribute) {
+    switch value {
+    case .null: break
+    case .bool(let flag): text.writer.append(flag ? "true" : "false")
+    case .integer(let number): appendScratch { $0.value(number) }
+    case .double(let number): append(number)
+    case .string(let bytes), .json(let bytes): append(bytes)
+    }
+  }
+
+  /// NaN and infinities are not known.
+  private mutating func append(_ number: Double) {
+    if number.isFinite { appendScratch { $0.value(number) } }
+  }
+
+  private mutating func appendScratch(_ write: (inout JSONWriter) -> Void) {
+    scratch.truncate(to: 0)
+    write(&scratch)
+    text.writer.append(scratch.bytes)
+  }
+
+  private mutating func append(_ string: String) {
+    var string = string
+    string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// A text, in quotes where it holds what would end the field, or nothing.
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    let needsQuotes = bytes.isEmpty || bytes.contains { Self.special.contains($0) }
+    guard needsQuotes else { return text.writer.append(bytes) }
+    text.writer.append(byte: UInt8(ascii: "\""))
+    for byte in bytes {
+      if byte == UInt8(ascii: "\"") { text.writer.append(byte: byte) }
+      text.writer.append(byte: byte)
+    }
+    text.writer.append(byte: UInt8(ascii: "\""))
+  }
+
+  private static let special = [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D]
+}
+
+/// The name, with a number behind it where it is taken, case apart.
+func freeName(_ name: String, _ taken: inout Set<String>) -> String {
+  var free = name
+  var number = 1
+  while !taken.insert(free.lowercased()).inserted {
+    number += 1
+    free = "\(name)_\(number)"
+  }
+  return free
+}

@@ -1,0 +1,138 @@
+// Makes blocks of columns of features, for a writer.
+
+import Calendar
+import GeoProtocol
+import Geometry
+import JSON
+import Query
+import Reading
+import WireCoding
+
+struct ExportBlocks: ~Copyable {
+  private let export: FeatureExport
+  private let fields: [ExportField]
+  private let keepsIDs: Bool
+  /// Whether features without a position are left out: an index has no place for those whose geometry cannot be transformed.
+  private let needsPositions: Bool
+  private var builder: FeatureBlockBuilder
+  private var scratch = JSONWriter(capacity: 256)
+
+  init(_ export: FeatureExport, _ fields: ExportFields, needsPositions: Bool) {
+    self.export = export
+    self.fields = fields.all
+    self.needsPositions = needsPositions
+    keepsIDs = export.format.keepsIDs
+    builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
+  }
+
+  /// A sealed block of the first of `rows`, which are removed; nil with `errno` set on failure.
+  ///
+  /// - Parameter count: of all rows.
+  mutating func next(
+    _ rows: inout ArraySlice<UInt32>, of count: Int, _ report: inout ExportReport, _ share: WorkShare
+  ) throws -> CInt? {
+    while let row = rows.first, !builder.isFull {
+      if rows.count.isMultiple(of: 32) { try share.checkpoint(count - rows.count, of: count) }
+      rows = rows.dropFirst()
+      guard let feature = export.output.features.store[row] else { continue }
+      var failed: [FeatureOutput.Failure] = []
+      let shape = try export.output.shape(of: row, 0, &failed) { try share.worker?.checkCancelled() }
+      report.add(failed)
+      if needsPositions, case .given(let geometry) = shape, geometry?.isEmpty ?? true {
+        report.note(.features)
+      } else {
+        append(feature, shape, &report)
+        report.count += 1
+      }
+    }
+    return builder.finish()
+  }
+
+  private mutating func append(
+    _ feature: FeatureRow, _ shape: FeatureWriter.Shape, _ report: inout ExportReport
+  ) {
+    builder.begin(id: keepsIDs ? Int64(feature.id) : nil)
+    if case .own = shape, let point = feature.point, export.output.selection.geometry {
+      builder.appendPoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z)
+    } else if export.output.selection.geometry, let geometry = feature.shape(shape) {
+      builder.appendWKB { $0.append(contentsOf: geometry.wkb()) }
+    } else {
+      builder.appendNoGeometry()
+    }
+    for (index, field) in fields.enumerated() {
+      feature.withAttribute(field.column) { append($0, field, at: index, &report) }
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func append(
+    _ value: FeatureRow.Attribute, _ field: ExportField, at index: Int, _ report: inout ExportReport
+  ) {
+    switch (field.field.type, value) {
+    case (_, .null): builder.columns[index].appendNull()
+    case (.boolean, .bool(let flag)): builder.columns[index].append(flag)
+    case (.integer, .integer(let number)): builder.columns[index].append(number)
+    case (.double, .integer(let number)):
+      if Int64(exactly: Double(number)) != number { report.note(.values, field: field.source.name.string) }
+      builder.columns[index].append(Double(number))
+    case (.double, .double(let number)): builder.columns[index].append(number)
+    case (.dateTime, .string(let text)): append(moment: text, field, at: index, &report)
+    case (_, .string(let text)) where field.field.type != .json: append(text: text, field, at: index, &report)
+    case (.json, .json(let text)): append(text: text, field, at: index, &report)
+    default:
+      // Of a mixture the text that JSON has for it.
+      scratch.truncate(to: 0)
+      FeatureWriter.write(value, to: &scratch)
+      builder.columns[index].append(valid: scratch.bytes)
+    }
+  }
+
+  /// GDAL ends texts at a zero.
+  private mutating func append(
+    text: UnsafeRawBufferPointer, _ field: ExportField, at index: Int, _ report: inout ExportReport
+  ) {
+    if text.contains(0) {
+      report.note(.values, field: field.source.name.string)
+      builder.columns[index].append(valid: UnsafeRawBufferPointer(rebasing: text.prefix { $0 != 0 }))
+    } else {
+      builder.columns[index].append(valid: text)
+    }
+  }
+
+  /// In UTC, to the millisecond.
+  private mutating func append(
+    moment text: UnsafeRawBufferPointer, _ field: ExportField, at index: Int, _ report: inout ExportReport
+  ) {
+    guard let time = CivilTime(utf8: text) else { return builder.columns[index].appendNull() }
+    let name = field.source.name.string
+    if time.nanoseconds % 1_000_000 != 0 { report.note(.values, field: name) }
+    if text.last != UInt8(ascii: "Z"), text.last != UInt8(ascii: "z") { report.note(.timeZones, field: name) }
+    builder.columns[index].append(time.utcText)
+  }
+}
+
+extension FeatureRow {
+  /// The geometry that is written.
+  func shape(_ shape: FeatureWriter.Shape) -> Geometry? {
+    switch shape {
+    case .own: geometry
+    case .given(let geometry): geometry
+    }
+  }
+}
+
+extension CivilTime {
+  /// `2024-02-29T10:20:30.125Z`, cut to milliseconds.
+  fileprivate var utcText: String {
+    let day = seconds.flooredQuotient(86_400)
+    let second = seconds - day * 86_400
+    let date = CalendarDay(number: day)
+    func padded(_ value: Int64, _ width: Int) -> String {
+      let digits = String(value)
+      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+    return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(padded(second / 3600, 2)):"
+      + "\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2)).\(padded(nanoseconds / 1_000_000, 3))Z"
+  }
+}

@@ -1,0 +1,118 @@
+// Writes the features of a query to a file, which appears when it is complete.
+
+import Files
+import GeoProtocol
+import Geometry
+import JSONRPC
+import Platform
+import Query
+import WireCoding
+
+/// An export, planned on the loop and run by a worker.
+struct FeatureExport: Sendable {
+  typealias Params = FeatureProtocol.Export.Params
+  typealias Result = FeatureProtocol.Export.Result
+
+  let params: Params
+  let output: FeatureOutput
+  let terms: [SortTerm]
+  let format: ExportFormat
+  let revision: Int
+
+  /// A checkpoint follows after so many features at the latest.
+  private static let checkInterval = 32
+
+  func run(_ worker: Worker) throws -> Result {
+    let path = try worker.files.path(params.path)
+    let real = try worker.files.policy.resolveForWriting(path)
+    try checkFree(real)
+    let shares = WorkShare(worker).split(
+      by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
+    let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
+    let file = try AtomicFile.begin(replacing: real)
+    var report = ExportReport()
+    if !format.keepsIDs { report.add(.init(kind: .ids)) }
+    let name = params.layerName ?? path.stemAndExtension.stem
+    try write(found.page, named: name, path, to: file, &report, shares[1])
+    let (bytes, lost) = (file.size, file.lost)
+    try file.commit(replaces: params.ifExists == .replace, checking: worker.checkCancelled)
+    return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
+  }
+
+  private func checkFree(_ path: String) throws(RPCError) {
+    guard FileIdentity(path: path) != nil else { return }
+    if params.ifExists == .error { throw RPCError(fileExists: path) }
+    // Its journal would be taken for that of the new file.
+    for journal in ["-wal", "-journal"] where FileIdentity(path: path + journal).map({ $0.size > 0 }) ?? false {
+      let reason = "a program has it open as a database: \(path.lastName + journal) lies beside it"
+      throw RPCError(.saveFailed, "\(path) cannot be replaced: \(reason).", path: path).with("reason", reason)
+    }
+  }
+
+  private func write(
+    _ rows: ArraySlice<UInt32>, named name: String, _ path: String, to file: borrowing AtomicFile,
+    _ report: inout ExportReport, _ share: WorkShare
+  ) throws {
+    switch format {
+    case .geoJSON:
+      var text = GeoJSONText(self, name: name)
+      try text.write(rows, to: file, &report, share)
+    case .geoJSONSeq:
+      let separators = path.stemAndExtension.extension == "geojsons"
+      var text = GeoJSONText(self, separators: separators)
+      try text.write(rows, to: file, &report, share)
+    case .csv:
+      var text = try CSVText(self, rows, share)
+      try text.write(rows, to: file, &report, share)
+    case .geoPackage, .flatGeobuf, .parquet:
+      guard let driver = format.driver else { return }
+      let blocks = try BlockExport(self, driver, named: name, rows, share)
+      try blocks.write(rows, path, to: file, &report, share)
+    }
+  }
+
+  private func result(
+    _ path: String, _ name: String, _ report: ExportReport, bytes: Int, _ lost: [FileAttribute], exceeded: Bool
+  ) -> Result {
+    let hasGeometry = output.selection.geometry
+    var differences = report.differences
+    if hasGeometry, !format.statesReference { differences.append(.init(kind: .spatialReference)) }
+    return Result(
+      revision: revision, path: path, driver: format.rawValue, layerName: format.namesLayers ? name : nil,
+      count: report.count, exceededLimit: exceeded, bytes: bytes,
+      spatialReference: hasGeometry ? output.reference.definition : nil, geometryFields: report.geometryFields,
+      differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,
+      failedCount: report.failedCount > 0 ? report.failedCount : nil,
+      warnings: report.warnings.isEmpty ? nil : report.warnings,
+      lost: lost.isEmpty ? nil : lost.compactMap { .init(rawValue: $0.rawValue) })
+  }
+
+  // MARK: Features
+
+  /// Calls `body` with each feature and its geometry in the file's reference.
+  func forEach(
+    in rows: ArraySlice<UInt32>, _ report: inout ExportReport, _ share: WorkShare,
+    _ body: (FeatureRow, FeatureWriter.Shape, inout ExportReport) throws -> Void
+  ) throws {
+    let check = { try share.worker?.checkCancelled() ?? () }
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: Self.checkInterval) { try share.checkpoint(index, of: rows.count) }
+      guard let feature = output.features.store[row] else { continue }
+      var failed: [FeatureOutput.Failure] = []
+      let shape = try output.shape(of: row, index, &failed, checking: check)
+      if !failed.isEmpty { report.add(failed) }
+      try body(feature, shape, &report)
+      report.count += 1
+    }
+  }
+}
+
+extension FeatureRow {
+  /// The geometry that is written; nil for a packed point (``point``), and without one.
+  func geometry(_ shape: FeatureWriter.Shape) -> Geometry? {
+    switch shape {
+    case .own: point == nil ? geometry : nil
+    case .given(let geometry): geometry
+    }
+  }
+}

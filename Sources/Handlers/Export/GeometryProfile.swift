@@ -1,0 +1,64 @@
+// What geometries the features of an export have: formats declare it before the first of them.
+
+import Geometry
+import Query
+
+struct GeometryProfile {
+  enum Kind: Hashable, CaseIterable {
+    case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, collection
+  }
+
+  private(set) var kinds: Set<Kind> = []
+  private(set) var hasZ = false
+  /// Whether a geometry has no Z.
+  private(set) var lacksZ = false
+  private(set) var hasM = false
+  /// Whether a feature has no geometry, or an empty one.
+  private(set) var hasHoles = false
+
+  /// - Complexity: O(positions) where they are no points.
+  init(of rows: ArraySlice<UInt32>, in store: FeatureStore, _ share: WorkShare) throws {
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
+      guard let feature = store[row] else { continue }
+      if let point = feature.point {
+        kinds.insert(.point)
+        if point.z.isNaN { lacksZ = true } else { hasZ = true }
+      } else if let geometry = feature.geometry {
+        note(geometry)
+      } else {
+        hasHoles = true
+      }
+    }
+  }
+
+  private mutating func note(_ geometry: Geometry) {
+    kinds.insert(Kind(geometry))
+    var isEmpty = true
+    geometry.forEachPositions { positions in
+      guard !positions.isEmpty else { return }
+      isEmpty = false
+      if positions.hasZ { hasZ = true } else { lacksZ = true }
+      if positions.hasM { hasM = true }
+    }
+    if isEmpty { hasHoles = true }
+  }
+
+  /// Whether coordinates in columns hold all of it.
+  var isOfPlainPoints: Bool { !hasM && kinds.isSubset(of: [.point]) }
+}
+
+extension GeometryProfile.Kind {
+  init(_ geometry: Geometry) {
+    self =
+      switch geometry {
+      case .point: .point
+      case .lineString: .lineString
+      case .polygon: .polygon
+      case .multiPoint: .multiPoint
+      case .multiLineString: .multiLineString
+      case .multiPolygon: .multiPolygon
+      case .collection: .collection
+      }
+  }
+}

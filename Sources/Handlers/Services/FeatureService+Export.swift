@@ -1,0 +1,30 @@
+// Handler of `feature/export`.
+
+import GeoModel
+import GeoProtocol
+import JSONRPC
+import WireCoding
+
+extension FeatureService {
+  package static func export(_ params: Export.Params, in world: inout World) throws -> Plan<Export.Result> {
+    let features = try FeatureQuery(params, in: world)
+    let format = try ExportFormat(named: params.driver, path: params.path)
+    func refuse(_ member: String, of others: String) -> RPCError {
+      RPCError(
+        .invalidParams, "\(format.rawValue) has no \(member).", path: "/params/\(member)",
+        expected: "nothing, or the driver \(others)")
+    }
+    if params.layerName != nil, !format.namesLayers { throw refuse("layerName", of: "`GeoJSON`") }
+    if params.csvGeometry != nil, format != .csv { throw refuse("csvGeometry", of: "`CSV`") }
+    let reference = try format.reference(
+      given: try world.canonical(params.outSpatialReference), own: features.reference)
+    let output = try FeatureOutput(params, features, measures: false, in: reference, world)
+    let export = FeatureExport(
+      params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
+      revision: world.revision)
+    return TaskPlan { worker in
+      let result = try export.run(worker)
+      return { _ in result }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+// Writes a layer by GDAL: each row of a block becomes a feature.
+
+import CGDAL
+import Geometry
+import JSON
+import Platform
+import Reading
+
+/// A layer that is being written. `close` ends it; a writer that fails leaves what is written to be dropped.
+struct LayerWriter {
+  private let gdal: GDAL
+  private let dataset: GDALDatasetH
+  private let layer: OGRLayerH
+  private let fields: [WrittenField]
+  private let job: WriteJob
+  private let call: GDALCall
+
+  /// Writes the layer of a job, of the blocks that come through a channel.
+  static func write(_ job: WriteJob, _ channel: Channel) throws(ReadError) {
+    let gdal: GDAL
+    switch WriterLibrary.shared {
+    case .success(let library): gdal = library.functions
+    case .failure(let error): throw .unavailable(reason: error.reason)
+    }
+    let call = GDALCall()
+    defer { call.end() }
+    let writer = try LayerWriter(job, gdal, call)
+    try orEnd { () throws(ChannelError) in
+      try ReaderProcess.reply(.layer(writer.description(featureCount: nil)), channel)
+    }
+    while true {
+      let message: Message
+      do throws(ChannelError) { message = try channel.receive() } catch { _exit(0) }
+      let request = try? message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
+      if request == .end { break }
+      guard request == .block, let file = message.files.first,
+        let block = FeatureBlock(mapping: file, columns: job.layer.fields.count)
+      else { _exit(1) }
+      try writer.append(block)
+      try orEnd { () throws(ChannelError) in try ReaderProcess.reply(.taken, channel) }
+    }
+    let written = writer.description(featureCount: writer.featureCount)
+    try writer.close()
+    try orEnd { () throws(ChannelError) in try ReaderProcess.reply(.layer(written), channel) }
+  }
+
+  /// Without a server there is nobody to fail to.
+  private static func orEnd(_ body: () throws(ChannelError) -> Void) throws(ReadError) {
+    do throws(ChannelError) { try body() } catch { _exit(0) }
+  }
+
+  private init(_ job: WriteJob, _ gdal: GDAL, _ call: GDALCall) throws(ReadError) {
+    (self.job, self.gdal, self.call) = (job, gdal, call)
+    guard let driver = gdal.pointee.GDALGetDriverByName(job.driver.rawValue) else {
+      throw .driverMissing(
+        job.driver, available: WriteDriver.allCases.filter { gdal.pointee.GDALGetDriverByName($0.rawValue) != nil })
+    }
+    call.forget()
+    guard let dataset = gdal.pointee.GDALCreate(driver, WrittenFiles.targetName, 0, 0, 0, GDT_Unknown, nil) else {
+      throw Self.failure(call, "the file cannot be created")
+    }
+    self.dataset = dataset
+    let reference = try Self.reference(job.layer.spatialReference, gdal, call)
+    defer { gdal.pointee.OSRDestroySpatialReference(reference) }
+    let created = withStrings(job.layerOptions) { options in
+      // GDAL's list has no `const`, but is not changed.
+      let options = UnsafeMutableRawPointer(mutating: options)?.assumingMemoryBound(
+        to: UnsafeMutablePointer<CChar>?.self)
+      return gdal.pointee.GDALDatasetCreateLayer(dataset, job.layer.name, reference, job.geometryType(gdal), options)
+    }
+    guard let layer = created else { throw Self.failure(call, "the layer cannot be created") }
+    self.layer = layer
+    fields = job.layer.fields.enumerated().map { WrittenField(Int32($0), $1) }
+    for field in fields where !field.create(in: layer, gdal) {
+      throw Self.failure(call, "the field \(field.field.name.string) cannot be created")
+    }
+    // Not every format has transactions; where there are some, one for each feature would take ten times as long.
+    _ = gdal.pointee.GDALDatasetStartTransaction(dataset, 0)
+  }
+
+  private static func reference(
+    _ reference: SpatialReference?, _ gdal: GDAL, _ call: GDALCall
+  ) throws(ReadError) -> OGRSpatialReferenceH? {
+    guard let reference else { return nil }
+    let handle = gdal.pointee.OSRNewSpatialReference(nil)
+    guard gdal.pointee.OSRSetFromUserInput(handle, reference.definition) == OGRERR_NONE else {
+      gdal.pointee.OSRDestroySpatialReference(handle)
+      throw failure(call, "GDAL does not know the spatial reference \(reference.definition)")
+    }
+    gdal.pointee.OSRSetAxisMappingStrategy(handle, OAMS_TRADITIONAL_GIS_ORDER)
+    return handle
+  }
+
+  /// The layer as GDAL has it.
+  private func description(featureCount: Int?) -> LayerDescription {
+    let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
+    let fields = (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
+      let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, index)
+      return FieldColumn(
+        index: index, name: gdal.pointee.OGR_Fld_GetNameRef(field).map(decoded) ?? "",
+        type: gdal.pointee.OGR_Fld_GetType(field), subtype: gdal.pointee.OGR_Fld_GetSubType(field)
+      ).field
+    }
+    return LayerDescription(
+      name: gdal.pointee.OGR_L_GetName(layer).map(decoded) ?? "", geometryType: job.layer.geometryType, fields: fields,
+      featureCount: featureCount, extent: nil, spatialReference: job.layer.spatialReference, fidColumn: nil)
+  }
+
+  /// What has been written: GDAL 3.6 leaves out features of FlatGeobuf that have no position, and says nothing.
+  private var featureCount: Int? {
+    let count = gdal.pointee.OGR_L_GetFeatureCount(layer, 0)
+    return count >= 0 ? Int(count) : job.driver == .flatGeobuf ? 0 : nil
+  }
+
+  /// The system's reason where a write failed, else GDAL's.
+  private static func failure(_ call: GDALCall, _ fallback: String) -> ReadError {
+    let number = WrittenFiles.failure
+    return .writeFailed(path: "", reason: number != 0 ? errorText(number) : call.complaint ?? fallback)
+  }
+
+  // MARK: Features
+
+  private func append(_ block: borrowing FeatureBlock) throws(ReadError) {
+    var scratch: [CChar] = []
+    for row in 0..<block.count {
+      guard let feature = gdal.pointee.OGR_F_Create(gdal.pointee.OGR_L_GetLayerDefn(layer)) else {
+        throw Self.failure(call, "a feature cannot be made")
+      }
+      defer { gdal.pointee.OGR_F_Destroy(feature) }
+      if let ids = block.ids { _ = gdal.pointee.OGR_F_SetFID(feature, ids[row]) }
+      for (column, field) in fields.enumerated() { field.set(block, column, row, in: feature, gdal, &scratch) }
+      if job.layer.geometryType != nil { try setGeometry(of: feature, block.geometries, row) }
+      guard gdal.pointee.OGR_L_CreateFeature(layer, feature) == OGRERR_NONE else {
+        throw Self.failure(call, "a feature cannot be written")
+      }
+    }
+  }
+
+  private func setGeometry(
+    of feature: OGRFeatureH, _ geometries: BlockGeometries, _ row: Int
+  ) throws(ReadError) {
+    var shape: OGRGeometryH?
+    switch geometries {
+    case .none: return
+    case .points(let values, let stride):
+      shape = gdal.pointee.OGR_G_CreateGeometry(stride == 3 ? wkbPoint25D : wkbPoint)
+      let base = row * stride
+      if stride == 3 {
+        gdal.pointee.OGR_G_SetPoint(shape, 0, values[base], values[base + 1], values[base + 2])
+      } else {
+        gdal.pointee.OGR_G_SetPoint_2D(shape, 0, values[base], values[base + 1])
+      }
+    case .wkb(let offsets, let bytes):
+      let range = Int(offsets[row])..<Int(offsets[row + 1])
+      guard !range.isEmpty else { return }
+      let part = UnsafeRawBufferPointer(rebasing: bytes[range])
+      guard gdal.pointee.OGR_G_CreateFromWkb(part.baseAddress, nil, &shape, Int32(part.count)) == OGRERR_NONE else {
+        throw Self.failure(call, "a geometry cannot be made")
+      }
+    }
+    _ = gdal.pointee.OGR_F_SetGeometryDirectly(feature, shape)
+  }
+
+  private func close() throws(ReadError) {
+    call.forget()
+    _ = gdal.pointee.GDALDatasetCommitTransaction(dataset)
+    // "No transaction" of a format without any.
+    call.forget()
+    _ = gdal.pointee.GDALClose(dataset)
+    if WrittenFiles.failure != 0 || call.complaint != nil { throw Self.failure(call, "the file cannot be finished") }
+  }
+}
+
+extension WriteJob {
+  fileprivate var layerOptions: [String] {
+    let index = "SPATIAL_INDEX=\(isIndexed ? "YES" : "NO")"
+    return switch driver {
+    case .geoPackage:
+      [index] + (layer.fidColumn.map { ["FID=\($0)"] } ?? [])
+        + (layer.geometryName.map { ["GEOMETRY_NAME=\($0)"] } ?? [])
+    case .flatGeobuf: [index, "TEMPORARY_DIR=\(WrittenFiles.scratchFolder)"]
+    case .parquet: layer.geometryName.map { ["GEOMETRY_NAME=\($0)"] } ?? []
+    }
+  }
+
+  fileprivate func geometryType(_ gdal: GDAL) -> OGRwkbGeometryType {
+    let type: OGRwkbGeometryType
+    switch layer.geometryType {
+    case nil: return wkbNone
+    case "Point": type = wkbPoint
+    case "LineString": type = wkbLineString
+    case "Polygon": type = wkbPolygon
+    case "MultiPoint": type = wkbMultiPoint
+    case "MultiLineString": type = wkbMultiLineString
+    case "MultiPolygon": type = wkbMultiPolygon
+    case "GeometryCollection": type = wkbGeometryCollection
+    default: type = wkbUnknown
+    }
+    return gdal.pointee.OGR_GT_SetModifier(type, hasZ ? 1 : 0, hasM ? 1 : 0)
+  }
+}

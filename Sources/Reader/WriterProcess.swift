@@ -1,0 +1,68 @@
+// The writer's role of the process: confine itself, then fill one file that the server has opened.
+
+import CGDAL
+import CReader
+import JSON
+import Platform
+import Reading
+
+/// A process that writes one file and opens none. It ends with its channel.
+public enum WriterProcess {
+  /// No export of what fits in memory is larger.
+  private static let fileSizeLimit: UInt64 = 1 << 40
+
+  /// Serves one request at a descriptor.
+  ///
+  /// - Parameter memory: bound of the address space in bytes.
+  public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
+    let channel = Channel(descriptor: descriptor)
+    setEnvironment()
+    var protections = creader_confine(memory, fileSizeLimit, 0)
+    ReaderProcess.listen(channel)
+    do {
+      let message = try channel.receive()
+      let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
+      guard case .write(let job) = request, message.files.count == 2 else { _exit(1) }
+      let files = message.takeFiles()
+      WrittenFiles.begin(target: files[0], scratch: files[1], extension: job.driver.fileExtension)
+      // Libraries may lie in folders that a confined writer does not see.
+      _ = WriterLibrary.shared
+      protections |= ReaderProcess.restrict(to: [])
+      try ReaderProcess.reply(.ready(protections), channel)
+      startThread {
+        channel.awaitEnd()
+        _exit(0)
+      }
+      var end = ReaderReply.done(residentBytes() ?? 0)
+      do throws(ReadError) { try LayerWriter.write(job, channel) } catch { end = .failed(error) }
+      try ReaderProcess.reply(end, channel)
+      // The server ends the process.
+      _ = try? channel.receive()
+      _exit(0)
+    } catch {
+      _exit(0)
+    }
+  }
+
+  private static func setEnvironment() {
+    ReaderProcess.setEnvironment(false)
+    for (name, value) in [
+      // A file that is not finished is dropped: nothing needs to be rolled back or synced. The format's own triggers run.
+      ("OGR_SQLITE_JOURNAL", "OFF"), ("OGR_SQLITE_SYNCHRONOUS", "OFF"), ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY"),
+      // Its thread writes a file of its own beside.
+      ("OGR_GPKG_ALLOW_THREADED_RTREE", "NO"),
+    ] { setenv(name, value, 1) }
+  }
+}
+
+/// GDAL with the virtual files of a writer, loaded once for the process; or why it is not available.
+enum WriterLibrary {
+  static let shared: Result<SharedGDAL, GDALUnavailable> = {
+    var reason: UnsafePointer<CChar>?
+    guard let gdal = cgdal_load(&reason) else {
+      return .failure(GDALUnavailable(reason: reason.map { String(cString: $0) } ?? "GDAL did not load"))
+    }
+    WrittenFiles.install(gdal)
+    return .success(SharedGDAL(functions: gdal))
+  }()
+}

@@ -1,0 +1,195 @@
+// The two files of a writer, as GDAL sees them: all that its drivers write passes through these callbacks.
+
+import CGDAL
+import CReader
+import Files
+import Platform
+import Synchronization
+
+/// The file that is written, and one for what a format puts aside.
+enum WrittenFiles {
+  private struct State {
+    var target: CInt = -1
+    var scratch: CInt = -1
+    var targetName = ""
+    /// Names that exist by now, as far as GDAL knows.
+    var names: Set<String> = []
+    /// The error number of the first write that failed.
+    var failure: CInt = 0
+  }
+
+  static let prefix = "/vsigeomodelout"
+  /// The folder of what is put aside.
+  static let scratchFolder = prefix + "/scratch"
+  private static let state = Mutex(State())
+
+  /// Both are empty. Their descriptors stay open until the process ends.
+  static func begin(target: CInt, scratch: CInt, extension ending: String) {
+    state.withLock { $0 = State(target: target, scratch: scratch, targetName: "\(prefix)/out.\(ending)") }
+  }
+
+  /// The name that GDAL creates.
+  static var targetName: String { state.withLock(\.targetName) }
+
+  /// The error number of the first write that failed; 0 if none did.
+  static var failure: CInt { state.withLock(\.failure) }
+
+  static func note(failure: CInt) {
+    state.withLock { state in
+      if state.failure == 0 { state.failure = failure }
+    }
+  }
+
+  fileprivate static func isFolder(_ name: String) -> Bool {
+    name == prefix || name == prefix + "/" || name == scratchFolder
+  }
+
+  /// The descriptor of a name that exists.
+  fileprivate static func find(_ name: String) -> CInt? {
+    state.withLock { state in state.names.contains(name) ? descriptor(name, state) : nil }
+  }
+
+  /// The descriptor of a name that exists from now on.
+  fileprivate static func create(_ name: String) -> CInt? {
+    state.withLock { state in
+      guard let descriptor = descriptor(name, state) else { return nil }
+      state.names.insert(name)
+      return descriptor
+    }
+  }
+
+  /// The name is gone; who has the file open goes on.
+  fileprivate static func remove(_ name: String) -> Bool { state.withLock { $0.names.remove(name) != nil } }
+
+  private static func descriptor(_ name: String, _ state: State) -> CInt? {
+    if name == state.targetName { return state.target }
+    return name.utf8.starts(with: (scratchFolder + "/").utf8) ? state.scratch : nil
+  }
+}
+
+/// An open file with an offset. Used by one thread at a time, as GDAL uses its files.
+private final class WriteHandle {
+  let descriptor: CInt
+  var offset = 0
+  var isAtEnd = false
+
+  /// - Parameter access: as for `fopen`.
+  init?(_ name: String, _ access: String) {
+    let found = access.utf8.first == UInt8(ascii: "w") ? WrittenFiles.create(name) : WrittenFiles.find(name)
+    guard let found else { return nil }
+    descriptor = found
+    if access.utf8.first == UInt8(ascii: "w"), ftruncate(found, 0) != 0 { return nil }
+    if access.utf8.first == UInt8(ascii: "a") { offset = size }
+  }
+
+  var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
+
+  func read(into target: UnsafeMutableRawBufferPointer) -> Int {
+    var done = 0
+    while done < target.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: target[done...])
+      let got = pread(descriptor, rest.baseAddress, rest.count, off_t(offset))
+      if got < 0, errno == EINTR { continue }
+      guard got > 0 else { break }
+      done += got
+      offset += got
+    }
+    if done < target.count { isAtEnd = true }
+    return done
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var done = 0
+    while done < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+      let wrote = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset))
+      if wrote < 0, errno == EINTR { continue }
+      guard wrote > 0 else {
+        WrittenFiles.note(failure: wrote < 0 ? errno : ENOSPC)
+        break
+      }
+      done += wrote
+      offset += wrote
+    }
+    return done
+  }
+
+  /// - Parameter origin: as for `fseek`.
+  func seek(to offset: UInt64, from origin: Int32) -> Bool {
+    let base =
+      switch origin {
+      case SEEK_CUR: self.offset
+      case SEEK_END: size
+      default: 0
+      }
+    let target = base &+ Int(truncatingIfNeeded: offset)
+    guard target >= 0 else { return false }
+    self.offset = target
+    isAtEnd = false
+    return true
+  }
+}
+
+private func handle(_ file: UnsafeMutableRawPointer?) -> WriteHandle? {
+  file.map { Unmanaged<WriteHandle>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// GDAL hands the callbacks names without the prefix.
+private func fullName(_ name: UnsafePointer<CChar>) -> String { "\(WrittenFiles.prefix)/\(String(cString: name))" }
+
+/// The number of whole items in a product of sizes; nil if it is no number.
+private func byteCount(_ size: Int, _ count: Int) -> Int? {
+  let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
+  return overflow || size <= 0 ? nil : bytes
+}
+
+// POSIX file modes: GDAL's headers and Glibc's both define the names.
+private let folderMode: UInt32 = 0o040700
+private let fileMode: UInt32 = 0o100600
+
+extension WrittenFiles {
+  static func install(_ gdal: GDAL) {
+    guard let callbacks = gdal.pointee.VSIAllocFilesystemPluginCallbacksStruct() else { return }
+    defer { gdal.pointee.VSIFreeFilesystemPluginCallbacksStruct(callbacks) }
+    callbacks.pointee.open = { _, name, access in
+      guard let name, let access, let handle = WriteHandle(fullName(name), String(cString: access)) else { return nil }
+      return Unmanaged.passRetained(handle).toOpaque()
+    }
+    callbacks.pointee.close = { file in
+      if let file { Unmanaged<WriteHandle>.fromOpaque(file).release() }
+      return 0
+    }
+    callbacks.pointee.read = { file, buffer, size, count in
+      guard let handle = handle(file), let buffer, let bytes = byteCount(size, count) else { return 0 }
+      return handle.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: bytes)) / size
+    }
+    callbacks.pointee.write = { file, buffer, size, count in
+      guard let handle = handle(file), let buffer, let bytes = byteCount(size, count) else { return 0 }
+      return handle.write(UnsafeRawBufferPointer(start: buffer, count: bytes)) / size
+    }
+    callbacks.pointee.seek = { file, offset, origin in handle(file)?.seek(to: offset, from: origin) == true ? 0 : -1 }
+    callbacks.pointee.tell = { file in vsi_l_offset(handle(file)?.offset ?? 0) }
+    callbacks.pointee.eof = { file in handle(file)?.isAtEnd == false ? 0 : 1 }
+    callbacks.pointee.flush = { _ in 0 }
+    callbacks.pointee.truncate = { file, size in
+      guard let handle = handle(file), ftruncate(handle.descriptor, off_t(size)) == 0 else {
+        WrittenFiles.note(failure: errno)
+        return -1
+      }
+      return 0
+    }
+    callbacks.pointee.stat = { _, name, status, _ in
+      guard let name = name.map({ fullName($0) }), let status else { return -1 }
+      if WrittenFiles.isFolder(name) {
+        cgdal_set_status(status, folderMode, 0, 0)
+        return 0
+      }
+      guard let file = WrittenFiles.find(name), let identity = FileIdentity(descriptor: file) else { return -1 }
+      cgdal_set_status(status, fileMode, Int64(identity.size), Int64(identity.modifiedSeconds))
+      return 0
+    }
+    callbacks.pointee.unlink = { _, name in name.map { WrittenFiles.remove(fullName($0)) ? 0 : -1 } ?? -1 }
+    // GDAL 3.6 keeps the pointer to the prefix, not a copy: it has to live as long as the process.
+    _ = gdal.pointee.VSIInstallPluginHandler(strdup(prefix + "/"), callbacks)
+  }
+}

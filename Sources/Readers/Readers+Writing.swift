@@ -1,0 +1,71 @@
+// The server's way to a writer: a process that writes one file of a format of GDAL's, and gets nothing else open.
+
+import Platform
+import Reading
+
+extension Readers {
+  /// So many blocks are under way at once: the writer goes on while the next one is made, and shared memory is bounded.
+  private static let blockLimit = 3
+
+  /// Fills a file with a layer. The writer has ended when it returns or throws.
+  ///
+  /// - Parameters:
+  ///   - target: open for reading and writing, and empty.
+  ///   - scratch: another such file, for what the format puts aside.
+  ///   - path: names the file in errors.
+  ///   - isCancelled: called every 10 ms.
+  ///   - next: makes the next ``FeatureBlock``, sealed, to be closed; nil at the end.
+  /// - Returns: the layer as GDAL has written it, with the number of features where that is known, and GDAL's messages.
+  public func write(
+    _ job: WriteJob, to target: CInt, scratch: CInt, path: String, isCancelled: () -> Bool,
+    next: () throws -> CInt?
+  ) throws -> (layer: LayerDescription, messages: [String]) {
+    guard let writer = ReaderHandle(executable, ["--writer", String(memory)]) else {
+      let reason = "a writer does not start: \(errorText())"
+      throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: [reason]))
+    }
+    defer { _ = writer.endSignal() }
+    let work = ReaderWork(writer, path) { _ in }
+    var isEnding = false
+    var written: LayerDescription?
+    func sendNext() throws {
+      guard !isEnding else { return }
+      guard let block = try next() else {
+        isEnding = true
+        return try work.send(.end)
+      }
+      defer { close(block) }
+      try work.send(.block, files: [block])
+    }
+    // What no error of a writer is.
+    var own: (any Error)?
+    do throws(ReadError) {
+      try work.send(.write(job), files: [target, scratch])
+      try work.finish(isCancelled: isCancelled) { reply, _ throws(ReadError) in
+        do {
+          switch reply {
+          case .layer(let layer):
+            if written == nil { for _ in 0..<Self.blockLimit { try sendNext() } }
+            written = layer
+          case .taken: try sendNext()
+          default: return false
+          }
+        } catch let error as ReadError {
+          throw error
+        } catch {
+          own = error
+          throw ReadError.cancelled
+        }
+        return true
+      }
+    } catch {
+      if let own { throw own }
+      guard case .readerFailed(let failure) = error else { throw error }
+      throw ReadError.writerFailed(failure)
+    }
+    guard let written, isEnding else {
+      throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: work.messages))
+    }
+    return (written, work.messages)
+  }
+}
