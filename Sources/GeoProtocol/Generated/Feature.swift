@@ -87,6 +87,112 @@ public enum FeatureProtocol {
     }
   }
 
+  /// What to do when there is a file of that name.
+  public enum IfFileExists: String, WireEnum {
+    /// Refuse with `fileExists`.
+    case error
+    /// Replace it, wholly or not at all; its owner, mode and attributes stay.
+    case replace
+  }
+
+  /// How a CSV file holds geometries.
+  public enum CSVGeometry: String, WireEnum {
+    /// Columns `x` and `y`, and `z` where there is one; of points only.
+    case xy
+    /// A column `WKT` of well-known text, with Z and M.
+    case wkt
+  }
+
+  /// In what an exported file differs from the features.
+  public enum ExportDifferenceKind: String, WireEnum {
+    /// `count` features without a geometry, or with an empty one, were left out: the index of the format has no place
+    /// for them, or this version of GDAL does not write them.
+    case features
+    /// The format keeps no ids.
+    case ids
+    /// The format does not state the spatial reference.
+    case spatialReference
+    /// M was left out of `count` geometries.
+    case measures
+    /// The field `field` is called `name`.
+    case fieldName
+    /// The field `field` has another type in the file, `type`: it holds other values too, or the format has no such
+    /// type.
+    case fieldType
+    /// Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53
+    /// in a field of doubles.
+    case values
+    /// Times of `field` are in UTC, the same instants, in `count` features.
+    case timeZones
+    /// The features are in the order of the file's spatial index.
+    case order
+    /// The file has no spatial index, as features have no geometry or an empty one.
+    case spatialIndex
+    /// Z was left out of `count` geometries of which it is known in part.
+    case elevations
+  }
+
+  /// Something of the features that an exported file does not hold, or holds in another form.
+  public struct ExportDifference: JSONDecodable, JSONEncodable, Sendable {
+    /// What it is.
+    public var kind: FeatureProtocol.ExportDifferenceKind
+    /// The field of the features that it is about.
+    public var field: String?
+    /// What the field is called in the file.
+    public var name: String?
+    /// Its type in the file.
+    public var type: SourceProtocol.FieldType?
+    /// Of how many features.
+    public var count: Int?
+
+    public init(
+      kind: FeatureProtocol.ExportDifferenceKind, field: String? = nil, name: String? = nil,
+      type: SourceProtocol.FieldType? = nil, count: Int? = nil
+    ) {
+      self.kind = kind
+      self.field = field
+      self.name = name
+      self.type = type
+      self.count = count
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      self.kind = try FeatureProtocol.ExportDifferenceKind(from: json["kind"])
+      let field = json["field"]
+      self.field = try field.isPresent ? field.string() : nil
+      let name = json["name"]
+      self.name = try name.isPresent ? name.string() : nil
+      let type = json["type"]
+      self.type = try type.isPresent ? SourceProtocol.FieldType(from: type) : nil
+      let count = json["count"]
+      self.count = try count.isPresent ? count.integer("integer of at least 1") { $0 >= 1 } : nil
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("kind")
+      kind.encode(to: &writer)
+      if let field {
+        writer.key("field")
+        writer.value(field)
+      }
+      if let name {
+        writer.key("name")
+        writer.value(name)
+      }
+      if let type {
+        writer.key("type")
+        type.encode(to: &writer)
+      }
+      if let count {
+        writer.key("count")
+        writer.value(count)
+      }
+      writer.endObject()
+    }
+  }
+
   /// How features are returned.
   public enum FeatureFormat: String, WireEnum {
     /// `features`: GeoJSON.
@@ -359,6 +465,23 @@ public enum FeatureProtocol {
     var timeExtent: LayerProtocol.TimeExtent? { get }
   }
 
+  /// Which of the features are returned, in which order, and what of them.
+  public protocol FeatureOutputOptions: Sendable {
+    /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+    var orderBy: [FeatureProtocol.OrderBy]? { get }
+    /// Number of features to skip.
+    var offset: Int { get }
+    /// The attributes to return; all when absent.
+    var properties: [String]? { get }
+    /// Whether to return geometries.
+    var returnGeometry: Bool { get }
+    /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+    /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
+    /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit of
+    /// `outSpatialReference`.
+    var maxAllowableOffset: Double? { get }
+  }
+
   /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
   /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
   /// follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
@@ -366,7 +489,7 @@ public enum FeatureProtocol {
   public enum Query {
     public static let name: StaticString = "feature/query"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
       /// A loaded layer; this or `overlay`.
@@ -412,20 +535,20 @@ public enum FeatureProtocol {
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the
-      /// result is sent in parts (`meta.partialResultToken`).
-      public var limit: Int?
       /// The attributes to return; all when absent.
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
-      public var returnM: Bool
       /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
       /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
       /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
+      /// Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the
+      /// result is sent in parts (`meta.partialResultToken`).
+      public var limit: Int?
+      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
+      public var returnM: Bool
       /// How features are returned.
       public var format: FeatureProtocol.FeatureFormat
       /// Of the geometries in the answer; that of the features when absent.
@@ -436,8 +559,8 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil, properties: [String]? = nil,
-        returnGeometry: Bool = true, returnM: Bool = false, maxAllowableOffset: Double? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
+        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, limit: Int? = nil, returnM: Bool = false,
         format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
@@ -453,11 +576,11 @@ public enum FeatureProtocol {
         self.timeExtent = timeExtent
         self.orderBy = orderBy
         self.offset = offset
-        self.limit = limit
         self.properties = properties
         self.returnGeometry = returnGeometry
-        self.returnM = returnM
         self.maxAllowableOffset = maxAllowableOffset
+        self.limit = limit
+        self.returnM = returnM
         self.format = format
         self.outSpatialReference = outSpatialReference
       }
@@ -498,20 +621,20 @@ public enum FeatureProtocol {
           : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
-        let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let properties = json["properties"]
         self.properties = try properties.isPresent
           ? properties.array { (e) throws(JSONError) in try e.string() }
           : nil
         let returnGeometry = json["returnGeometry"]
         self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
-        let returnM = json["returnM"]
-        self.returnM = try returnM.isPresent ? returnM.bool() : false
         let maxAllowableOffset = json["maxAllowableOffset"]
         self.maxAllowableOffset = try maxAllowableOffset.isPresent
           ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
           : nil
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        let returnM = json["returnM"]
+        self.returnM = try returnM.isPresent ? returnM.bool() : false
         let format = json["format"]
         self.format = try format.isPresent ? FeatureProtocol.FeatureFormat(from: format) : .geojson
         let outSpatialReference = json["outSpatialReference"]
@@ -2133,6 +2256,296 @@ public enum FeatureProtocol {
         if let aggregates {
           writer.key("aggregates")
           writer.map(aggregates) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Writes features to a file. The file appears whole, under its name, when it is complete: an earlier one stays as
+  /// it was when the task fails or is cancelled. Sources that have the earlier one open go on with what they have
+  /// loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
+  ///
+  /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
+  /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence
+  /// of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a
+  /// line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `""`.
+  public enum Export {
+    public static let name: StaticString = "feature/export"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
+      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
+      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
+      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
+      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
+      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
+      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
+      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
+      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
+      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
+      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
+      /// width or height is a line, one without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
+      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
+      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// Of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only those for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only those that are selected, or only those that are not.
+      public var isSelected: Bool?
+      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+      /// filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Number of features to skip.
+      public var offset: Int
+      /// The attributes to return; all when absent.
+      public var properties: [String]?
+      /// Whether to return geometries.
+      public var returnGeometry: Bool
+      /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+      /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
+      /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
+      /// of `outSpatialReference`.
+      public var maxAllowableOffset: Double?
+      /// The file; its folder has to exist.
+      public var path: String
+      /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL of the system has them
+      /// `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension: `.geojson`, `.json`; `.geojsons`,
+      /// `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.
+      public var driver: String?
+      /// What to do when there is a file of that name.
+      public var ifExists: FeatureProtocol.IfFileExists
+      /// Maximum number of features; all when absent.
+      public var limit: Int?
+      /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent.
+      /// Refused for formats that have none.
+      public var layerName: String?
+      /// With `CSV` alone: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.
+      public var csvGeometry: FeatureProtocol.CSVGeometry?
+      /// Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, with others that of
+      /// the features.
+      public var outSpatialReference: String?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
+        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, path: String, driver: String? = nil,
+        ifExists: FeatureProtocol.IfFileExists = .error, limit: Int? = nil, layerName: String? = nil,
+        csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.orderBy = orderBy
+        self.offset = offset
+        self.properties = properties
+        self.returnGeometry = returnGeometry
+        self.maxAllowableOffset = maxAllowableOffset
+        self.path = path
+        self.driver = driver
+        self.ifExists = ifExists
+        self.limit = limit
+        self.layerName = layerName
+        self.csvGeometry = csvGeometry
+        self.outSpatialReference = outSpatialReference
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let properties = json["properties"]
+        self.properties = try properties.isPresent
+          ? properties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        let returnGeometry = json["returnGeometry"]
+        self.returnGeometry = try returnGeometry.isPresent ? returnGeometry.bool() : true
+        let maxAllowableOffset = json["maxAllowableOffset"]
+        self.maxAllowableOffset = try maxAllowableOffset.isPresent
+          ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
+          : nil
+        self.path = try SessionProtocol.readFilePath(json["path"])
+        let driver = json["driver"]
+        self.driver = try driver.isPresent
+          ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
+          : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of 1 to 256 characters") { (1...256).contains($0.unicodeScalars.count) }
+          : nil
+        let csvGeometry = json["csvGeometry"]
+        self.csvGeometry = try csvGeometry.isPresent ? FeatureProtocol.CSVGeometry(from: csvGeometry) : nil
+        let outSpatialReference = json["outSpatialReference"]
+        self.outSpatialReference = try outSpatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(outSpatialReference)
+          : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// The file's absolute path.
+      public var path: String
+      /// The format, by GDAL's short name.
+      public var driver: String
+      /// The name of the layer in the file; absent where the format has none.
+      public var layerName: String?
+      /// The number of features in the file.
+      public var count: Int
+      /// Whether there are more.
+      public var exceededLimit: Bool
+      /// The size of the file.
+      public var bytes: Int
+      /// Of the geometries; absent without `returnGeometry`.
+      public var spatialReference: String?
+      /// With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text.
+      public var geometryFields: [String]?
+      /// What of the features the file does not hold, or holds in another form; absent without any.
+      public var differences: [FeatureProtocol.ExportDifference]?
+      /// The first 1,000 of the features that have no geometry in the file because a position of it has no
+      /// coordinates in `spatialReference`; absent without any.
+      public var failed: [FeatureProtocol.FailedFeature]?
+      /// The number of all of them.
+      public var failedCount: Int?
+      /// GDAL's last warnings, at most 20; absent without any.
+      public var warnings: [String]?
+      /// What the replaced file had and the system did not let be kept.
+      public var lost: [DocumentProtocol.FileAttribute]?
+
+      public init(
+        revision: Int, path: String, driver: String, layerName: String? = nil, count: Int, exceededLimit: Bool,
+        bytes: Int, spatialReference: String? = nil, geometryFields: [String]? = nil,
+        differences: [FeatureProtocol.ExportDifference]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil,
+        failedCount: Int? = nil, warnings: [String]? = nil, lost: [DocumentProtocol.FileAttribute]? = nil
+      ) {
+        self.revision = revision
+        self.path = path
+        self.driver = driver
+        self.layerName = layerName
+        self.count = count
+        self.exceededLimit = exceededLimit
+        self.bytes = bytes
+        self.spatialReference = spatialReference
+        self.geometryFields = geometryFields
+        self.differences = differences
+        self.failed = failed
+        self.failedCount = failedCount
+        self.warnings = warnings
+        self.lost = lost
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("path")
+        writer.value(path)
+        writer.key("driver")
+        writer.value(driver)
+        if let layerName {
+          writer.key("layerName")
+          writer.value(layerName)
+        }
+        writer.key("count")
+        writer.value(count)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("bytes")
+        writer.value(bytes)
+        if let spatialReference {
+          writer.key("spatialReference")
+          writer.value(spatialReference)
+        }
+        if let geometryFields {
+          writer.key("geometryFields")
+          writer.array(geometryFields) { $1.value($0) }
+        }
+        if let differences {
+          writer.key("differences")
+          writer.array(differences) { $0.encode(to: &$1) }
+        }
+        if let failed {
+          writer.key("failed")
+          writer.array(failed) { $0.encode(to: &$1) }
+        }
+        if let failedCount {
+          writer.key("failedCount")
+          writer.value(failedCount)
+        }
+        if let warnings {
+          writer.key("warnings")
+          writer.array(warnings) { $1.value($0) }
+        }
+        if let lost {
+          writer.key("lost")
+          writer.array(lost) { $0.encode(to: &$1) }
         }
         writer.endObject()
       }

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"207ff44da3ac20e0"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"832c0f883af75c75"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -411,12 +411,12 @@ public enum OpenRPCDocument {
 {"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or cross afterwards where they come closer than the offset.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
+{"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
 {"name":"outSpatialReference","description":"Of the geometries in the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type; absent with columns."},\#
@@ -816,6 +816,73 @@ public enum OpenRPCDocument {
 {"name":"join","value":{"layer":"countries"}},\#
 {"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":10,"exceededLimit":false,"pairCount":1,"ids":{"type":"int64","data":"AQAAAAAAAAA="},\#
 "joinedIds":{"type":"int64","data":"BwAAAAAAAAA="}}}}],"x-shape":"task","x-since":"0.2.0"},\#
+{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears whole, under its name, when it is complete: an earlier one stays as it was when the task fails or is cancelled. Sources that have the earlier one open go on with what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
+{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or cross afterwards where they come closer than the offset.","required":false,"schema":{"type":"number","minimum":0},\#
+"x-unit":"unit of `outSpatialReference`"},\#
+{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL of the system has them `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.","required":false,"schema":{"type":"string","maxLength":32}},\#
+{"name":"ifExists","description":"What to do when there is a file of that name.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
+{"name":"limit","description":"Maximum number of features; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent. Refused for formats that have none.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
+{"name":"csvGeometry","description":"With `CSV` alone: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.","required":false,"schema":{"$ref":"#/components/schemas/CSVGeometry"}},\#
+{"name":"outSpatialReference","description":"Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, with others that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureExportResult","schema":{"type":"object","required":["revision","path","driver","count","exceededLimit","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"path":{"type":"string","description":"The file's absolute path."},\#
+"driver":{"type":"string","description":"The format, by GDAL's short name."},\#
+"layerName":{"type":"string","description":"The name of the layer in the file; absent where the format has none."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of features in the file."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries; absent without `returnGeometry`."},\#
+"geometryFields":{"type":"array","items":{"type":"string"},\#
+"description":"With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."},\#
+"differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
+"description":"What of the features the file does not hold, or holds in another form; absent without any."},\#
+"failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
+"description":"The first 1,000 of the features that have no geometry in the file because a position of it has no coordinates in `spatialReference`; absent without any."},\#
+"failedCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
+"warnings":{"type":"array","items":{"type":"string"},\#
+"description":"GDAL's last warnings, at most 20; absent without any."},\#
+"lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
+"description":"What the replaced file had and the system did not let be kept."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"There is a file of that name, and `ifExists` does not let it be replaced.","data":{"kind":"fileExists"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31087,"message":"The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"writerFailed"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"large.geojson"},\#
+{"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":10,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":12,"exceededLimit":false,"bytes":2110,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Layer","schema":{"$ref":"#/components/schemas/Layer"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"layer":"cities","revision":5,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"Cities","isVisible":true,"opacity":1,"loadStatus":{"type":"loaded"},\#
@@ -2594,6 +2661,18 @@ public enum OpenRPCDocument {
 "FailedFeature":{"title":"FailedFeature","description":"A feature with a position that has no coordinates in the requested spatial reference.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
 "reason":{"type":"string","description":"Which position, for people."}},\#
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
+"IfFileExists":{"title":"IfFileExists","description":"What to do when there is a file of that name.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it, wholly or not at all; its owner, mode and attributes stay."},\#
+"examples":["replace"],"x-since":"0.2.0","x-domain":"feature"},\#
+"CSVGeometry":{"title":"CSVGeometry","description":"How a CSV file holds geometries.","type":"string","enum":["xy","wkt"],"x-enum-descriptions":{"xy":"Columns `x` and `y`, and `z` where there is one; of points only.","wkt":"A column `WKT` of well-known text, with Z and M."},\#
+"examples":["xy"],"x-since":"0.2.0","x-domain":"feature"},\#
+"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"In what an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` is called `name`.","fieldType":"The field `field` has another type in the file, `type`: it holds other values too, or the format has no such type.","values":"Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53 in a field of doubles.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index.","spatialIndex":"The file has no spatial index, as features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries of which it is known in part."},\#
+"examples":["measures"],"x-since":"0.2.0","x-domain":"feature"},\#
+"ExportDifference":{"title":"ExportDifference","description":"Something of the features that an exported file does not hold, or holds in another form.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ExportDifferenceKind","description":"What it is."},\#
+"field":{"type":"string","description":"The field of the features that it is about."},\#
+"name":{"type":"string","description":"What the field is called in the file."},\#
+"type":{"$ref":"#/components/schemas/FieldType","description":"Its type in the file."},\#
+"count":{"type":"integer","minimum":1,"description":"Of how many features."}},\#
+"examples":[{"kind":"measures","count":12}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
 "examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
 "SpatialRelationship":{"title":"SpatialRelationship","description":"A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but `disjoint`, and equals another empty one.","type":"string","enum":["intersects","contains","crosses","within","overlaps","touches","disjoint","equals","envelopeIntersects","relate"],"x-enum-descriptions":{"intersects":"They share a position.","contains":"No position of the second is outside of the first, and their interiors share one: what lies on the boundary alone is not contained.","crosses":"Their interiors share some positions, not all, and fewer dimensions than the larger of them has.","within":"The second contains the first.","overlaps":"Both have the same dimension, as has what they share, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","disjoint":"They share no position.","equals":"They have the same positions, in whatever order.","envelopeIntersects":"Their envelopes share a position.","relate":"Their intersection matrix matches a pattern."},\#
@@ -3418,6 +3497,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "saveFailed":{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed","path":"/data/world.json","reason":"No space left on device"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The operating system's message."}}},\#
 "x-since":"0.1.0"},\#
+"fileExists":{"code":-31086,"message":"There is a file of that name, and `ifExists` does not let it be replaced.","data":{"kind":"fileExists","path":"/data/cities.geojson"},\#
+"x-since":"0.2.0"},\#
 "documentTooLarge":{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge","path":"/data/world.json","expected":"at most 1073741824 bytes, 100000000 values and 2048 levels","bytes":1300000000,"values":40000000,"depth":9},\#
 "x-data":{"type":"object","required":["bytes","values","depth"],"properties":{"bytes":{"type":"integer","description":"The size that its file would have."},\#
 "values":{"type":"integer","description":"The number of its JSON values, at most."},\#
@@ -3511,6 +3592,12 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "readerFailed":{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed","path":"/data/bad.kml","driver":"LIBKML","signal":11,"messages":[]},\#
 "x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, once one recognized the file."},\#
+"signal":{"type":"integer","description":"The number of the signal that ended it."},\#
+"messages":{"type":"array","items":{"type":"string"},\#
+"description":"GDAL's last messages, oldest first."}}},\#
+"x-since":"0.2.0"},\#
+"writerFailed":{"code":-31087,"message":"The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"writerFailed","path":"/data/cities.gpkg","signal":9,"messages":[]},\#
+"x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, where it is known."},\#
 "signal":{"type":"integer","description":"The number of the signal that ended it."},\#
 "messages":{"type":"array","items":{"type":"string"},\#
 "description":"GDAL's last messages, oldest first."}}},\#

@@ -50,8 +50,8 @@ package enum ParamMembers {
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "properties", "returnGeometry", "returnM",
-      "maxAllowableOffset", "format", "outSpatialReference", "partialResultToken"
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -98,6 +98,12 @@ package enum ParamMembers {
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "output",
       .init("aggregates", .elements(.named { statistic })), "offset", "limit"
+    ]),
+    "feature/export": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
+      "path", "driver", "ifExists", "limit", "layerName", "csvGeometry", "outSpatialReference"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),

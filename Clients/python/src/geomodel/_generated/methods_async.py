@@ -1575,11 +1575,11 @@ class FeatureMethods(AsyncCaller):
         time_extent: t.TimeExtent | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
-        limit: int | None = None,
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
-        return_m: bool | None = None,
         max_allowable_offset: float | None = None,
+        limit: int | None = None,
+        return_m: bool | None = None,
         format: t.FeatureFormat | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
@@ -1625,17 +1625,17 @@ class FeatureMethods(AsyncCaller):
             order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
                 absent. (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
-                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
-            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
-                in columns WKB with M. (default False)
             max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
                 line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
                 positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
                 cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
                 least 0)
+            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
+                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
+            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
+                in columns WKB with M. (default False)
             format: How features are returned. (default "geojson")
             out_spatial_reference: Of the geometries in the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -1693,11 +1693,11 @@ class FeatureMethods(AsyncCaller):
                     "timeExtent": time_extent,
                     "orderBy": order_by,
                     "offset": offset,
-                    "limit": limit,
                     "properties": properties,
                     "returnGeometry": return_geometry,
-                    "returnM": return_m,
                     "maxAllowableOffset": max_allowable_offset,
+                    "limit": limit,
+                    "returnM": return_m,
                     "format": format,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,
@@ -2829,6 +2829,191 @@ class FeatureMethods(AsyncCaller):
                     "aggregates": aggregates,
                     "offset": offset,
                     "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    async def export(
+        self,
+        *,
+        path: t.FilePath,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        offset: int | None = None,
+        properties: Sequence[str] | None = None,
+        return_geometry: bool | None = None,
+        max_allowable_offset: float | None = None,
+        driver: str | None = None,
+        if_exists: t.IfFileExists | None = None,
+        limit: int | None = None,
+        layer_name: str | None = None,
+        csv_geometry: t.CSVGeometry | None = None,
+        out_spatial_reference: t.SpatialReference | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureExportResult:
+        """Writes features to a file. The file appears whole, under its name, when it is complete: an earlier
+        one stays as it was when the task fails or is cancelled. Sources that have the earlier one open go
+        on with what they have loaded. The folder has to be allowed (`--allow-dir`), as for
+        `document/saveAs`.
+
+        `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`,
+        which has to have a code of an authority, the file has the member `crs` of the older GeoJSON.
+        `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name
+        ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty,
+        an empty text is `""`.
+
+        Args:
+            path: The file; its folder has to exist.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
+                found on either writing of a longitude (-179 and 181). In a reference other than the features'
+                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
+                clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
+                straight in `spatialReference`, to which features of another reference are transformed,
+                position by position, as `outSpatialReference` does; the result is that of the same question
+                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates there has no
+                relation. In a reference that wraps around the world places match on either writing of a
+                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
+                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
+                cross; features need not be. An `Envelope` without width or height is a line, one without both
+                a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that it contains, `within` those that it is within. Of a collection of points beside
+                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
+                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only those for which this is true, neither false nor unknown.
+            is_selected: Only those that are selected, or only those that are not.
+            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
+                in addition to its own time filter.
+            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
+                absent. (at most 16 elements)
+            offset: Number of features to skip. (at least 0; default 0)
+            properties: The attributes to return; all when absent.
+            return_geometry: Whether to return geometries. (default True)
+            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+                line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
+                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
+                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
+                least 0)
+            driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL
+                of the system has them `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension:
+                `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
+                `.geoparquet`. (at most 32 characters)
+            if_exists: What to do when there is a file of that name. (default "error")
+            limit: Maximum number of features; all when absent. (at least 0)
+            layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
+                extension when absent. Refused for formats that have none. (1 to 256 characters)
+            csv_geometry: With `CSV` alone: how it holds geometries. `xy` when absent and all are points
+                without M, else `wkt`.
+            out_spatial_reference: Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and
+                `GeoJSONSeq`, with others that of the features.
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            path: The file's absolute path.
+            driver: The format, by GDAL's short name.
+            layerName: The name of the layer in the file; absent where the format has none.
+            count: The number of features in the file. (at least 0)
+            exceededLimit: Whether there are more.
+            bytes: The size of the file. (at least 0)
+            spatialReference: Of the geometries; absent without `returnGeometry`.
+            geometryFields: With `CSV`: the columns of the geometry, x, y and possibly z, or one of
+                well-known text.
+            differences: What of the features the file does not hold, or holds in another form; absent
+                without any.
+            failed: The first 1,000 of the features that have no geometry in the file because a position
+                of it has no coordinates in `spatialReference`; absent without any.
+            failedCount: The number of all of them. (at least 1)
+            warnings: GDAL's last warnings, at most 20; absent without any.
+            lost: What the replaced file had and the system did not let be kept.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: There is a file of that name, and `ifExists` does not let it be replaced.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
+                or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            WriterFailedError: The process that wrote the file died: of a fault in a format's library, at
+                its bound of memory, or killed by another.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes a function arguments that it does not take.
+            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+
+        Example:
+            await server.feature.export(
+                layer="cities",
+                path="large.geojson",
+                where_clause="population > 1000000",
+            )
+        """
+        result: t.FeatureExportResult = await self._call(
+            "feature/export",
+            _given(
+                {
+                    "path": path,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "orderBy": order_by,
+                    "offset": offset,
+                    "properties": properties,
+                    "returnGeometry": return_geometry,
+                    "maxAllowableOffset": max_allowable_offset,
+                    "driver": driver,
+                    "ifExists": if_exists,
+                    "limit": limit,
+                    "layerName": layer_name,
+                    "csvGeometry": csv_geometry,
+                    "outSpatialReference": out_spatial_reference,
                     "meta": meta,
                 }
             ),

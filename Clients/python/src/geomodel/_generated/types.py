@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "207ff44da3ac20e0"
+PROTOCOL_HASH = "832c0f883af75c75"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1431,6 +1431,58 @@ class FailedFeature(TypedDict):
     """Which position, for people."""
 
 
+IfFileExists = Literal["error", "replace"]
+"""What to do when there is a file of that name.
+
+`error`: Refuse with `fileExists`.
+`replace`: Replace it, wholly or not at all; its owner, mode and attributes stay.
+"""
+
+CSVGeometry = Literal["xy", "wkt"]
+"""How a CSV file holds geometries.
+
+`xy`: Columns `x` and `y`, and `z` where there is one; of points only.
+`wkt`: A column `WKT` of well-known text, with Z and M.
+"""
+
+ExportDifferenceKind = Literal[
+    "features", "ids", "spatialReference", "measures", "fieldName", "fieldType", "values", "timeZones",
+    "order", "spatialIndex", "elevations",
+]
+"""In what an exported file differs from the features.
+
+`features`: `count` features without a geometry, or with an empty one, were left out: the index of the format
+has no place for them, or this version of GDAL does not write them.
+`ids`: The format keeps no ids.
+`spatialReference`: The format does not state the spatial reference.
+`measures`: M was left out of `count` geometries.
+`fieldName`: The field `field` is called `name`.
+`fieldType`: The field `field` has another type in the file, `type`: it holds other values too, or the format
+has no such type.
+`values`: Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers
+beyond 2^53 in a field of doubles.
+`timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
+`order`: The features are in the order of the file's spatial index.
+`spatialIndex`: The file has no spatial index, as features have no geometry or an empty one.
+`elevations`: Z was left out of `count` geometries of which it is known in part.
+"""
+
+
+class ExportDifference(TypedDict):
+    """Something of the features that an exported file does not hold, or holds in another form."""
+
+    kind: ExportDifferenceKind
+    """What it is."""
+    field: NotRequired[str]
+    """The field of the features that it is about."""
+    name: NotRequired[str]
+    """What the field is called in the file."""
+    type: NotRequired[FieldType]
+    """Its type in the file."""
+    count: NotRequired[int]
+    """Of how many features. (at least 1)"""
+
+
 FeatureFormat = Literal["geojson", "columns"]
 """How features are returned.
 
@@ -1759,6 +1811,41 @@ class FeatureJoinResult(TypedDict):
     """With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are
     numbers or null; integers are doubles where there are others beside them and their values stay.
     """
+
+
+class FeatureExportResult(TypedDict):
+    """What `feature/export` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """The file's absolute path."""
+    driver: str
+    """The format, by GDAL's short name."""
+    layerName: NotRequired[str]
+    """The name of the layer in the file; absent where the format has none."""
+    count: int
+    """The number of features in the file. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    spatialReference: NotRequired[SpatialReference]
+    """Of the geometries; absent without `returnGeometry`."""
+    geometryFields: NotRequired[list[str]]
+    """With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."""
+    differences: NotRequired[list[ExportDifference]]
+    """What of the features the file does not hold, or holds in another form; absent without any."""
+    failed: NotRequired[list[FailedFeature]]
+    """The first 1,000 of the features that have no geometry in the file because a position of it has no
+    coordinates in `spatialReference`; absent without any.
+    """
+    failedCount: NotRequired[int]
+    """The number of all of them. (at least 1)"""
+    warnings: NotRequired[list[str]]
+    """GDAL's last warnings, at most 20; absent without any."""
+    lost: NotRequired[list[FileAttribute]]
+    """What the replaced file had and the system did not let be kept."""
 
 
 class LoadStatusNotLoaded(TypedDict):
