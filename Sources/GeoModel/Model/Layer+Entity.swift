@@ -9,6 +9,7 @@ extension Layer: Entity {
   public var parent: ObjectReference? {
     group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference
   }
+  public static let isIndexed = true
   public var references: [Text] { features.map { [Text($0.source.rawValue)] } ?? [] }
   public var memento: Layer {
     var result = self
