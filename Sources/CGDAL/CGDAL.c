@@ -34,7 +34,7 @@ static int (*arrow_stream)(OGRLayerH, struct ArrowArrayStream *, char **);
 static int loaded;
 static char failure[512];
 
-// All that is ever read: what is not registered reads nothing, by whatever name or side file it is asked. Not every build has LIBKML.
+// All that is ever read or written: what is not registered reads nothing, by whatever name or side file it is asked. Not every build has LIBKML.
 static const char *const drivers[] = {
     "RegisterOGRGeoJSON", "RegisterOGRGeoJSONSeq", "RegisterOGRGeoPackage", "RegisterOGRShape", "RegisterOGRCSV",
     "RegisterOGRGPX", "RegisterOGRLIBKML", "RegisterOGRKML", "RegisterOGRFlatGeobuf", "RegisterOGRParquet", "GDALRegister_GTiff", "GDALRegister_AAIGrid",

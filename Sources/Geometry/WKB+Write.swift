@@ -14,6 +14,9 @@ extension Geometry {
     return wkb(layout)
   }
 
+  /// ISO WKB with Z and M as given; a missing coordinate is NaN.
+  public func wkb(hasZ: Bool, hasM: Bool) -> [UInt8] { wkb(WKB.Layout(hasZ: hasZ, hasM: hasM)) }
+
   /// ISO WKB of x and y only, for planar predicates.
   public func planarWKB() -> [UInt8] { wkb(WKB.Layout()) }
 

@@ -99,7 +99,8 @@ extension Host {
         return host.trimSoon()
       }
       host.untrimmed = 0
-      host.configuration.trimMemory()
+      // Not on the loop: it takes tens of milliseconds.
+      host.loop.offload(to: .parsing, host.configuration.trimMemory)
     }
   }
 

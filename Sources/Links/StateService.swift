@@ -30,11 +30,8 @@ package enum StateService: StateHandlers {
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
       defersEdits: params.edits == .deferred, base: client.world.revision)
-    subscriber.rememberSent(client.world)
+    let whole = subscriber.begin(Snapshot(patterns, in: client.world))
     client.subscribers.add(subscriber, client.world)
-    let snapshot = Snapshot(patterns, in: client.world)
-    let whole = snapshot.encoded()
-    if whole == nil { subscriber.deliver(snapshot) }
     return .init(subscription: id, revision: client.world.revision, snapshot: whole)
   }
 

@@ -179,14 +179,7 @@ package enum StateTree {
 
   /// Every node whose path matches a pattern, in order.
   package static func matches(of pattern: StatePattern, in world: World) -> [(path: ModelPath, node: StateNode)] {
-    var matches: [(path: ModelPath, node: StateNode)] = [(ModelPath([]), root(world))]
-    for segment in pattern.segments {
-      matches = matches.flatMap { path, node in
-        let names = if case .name(let name) = segment { [name.string] } else { node.names }
-        return names.compactMap { name in node.child(name).map { (path.appending(name), $0) } }
-      }
-    }
-    return matches
+    Array(StateMatches(of: pattern, in: world))
   }
 
   /// Hands on what an object has but for its id: the names of its members, and each by its name. Nil when there is no such object.

@@ -8,18 +8,43 @@ import StateTree
 struct SentLists {
   private var lists: [ObjectReference: [Text: SentList]] = [:]
   private var kept: Set<Collection> = []
+  /// Objects whose lists are still to be kept. Until then, a list that changes is sent whole.
+  private var waiting: [World.IDCursor] = []
+  /// Objects whose lists are kept at a time: about a millisecond.
+  private static let objectsAtOnce = 1_000
 
-  func keeps(_ collection: Collection) -> Bool { kept.contains(collection) }
+  var isComplete: Bool { waiting.isEmpty }
 
-  /// Starts keeping the lists of objects that patterns reach, with those of `world`.
+  /// Starts keeping the lists of objects that patterns reach, with those of `world`: of the first objects now, of more by ``keepMore(_:)``.
   mutating func keep(_ patterns: [StatePattern], _ world: World) {
     for collection in Collection.allCases where !kept.contains(collection) {
       guard patterns.contains(where: { $0.segments.first?.matches(Text(collection.rawValue)) ?? true }) else {
         continue
       }
       kept.insert(collection)
-      for id in world.ids(of: collection) { keep(ObjectReference(collection, id), world) }
+      waiting.append(World.IDCursor(collection))
     }
+    keepMore(world)
+  }
+
+  /// Keeps the lists of further objects.
+  ///
+  /// - Parameter world: all its changes are recorded.
+  mutating func keepMore(_ world: World) {
+    var left = Self.objectsAtOnce
+    while left > 0, var cursor = waiting.popLast() {
+      let ids = cursor.next(left, in: world)
+      for id in ids { keep(ObjectReference(cursor.collection, id), world) }
+      if ids.count == left { waiting.append(cursor) }
+      left -= ids.count
+    }
+  }
+
+  /// Keeps the lists of another document's objects in place of those before.
+  private mutating func restart(_ world: World) {
+    lists = [:]
+    waiting = Collection.allCases.filter(kept.contains).map(World.IDCursor.init)
+    keepMore(world)
   }
 
   mutating func drop() { self = SentLists() }
@@ -41,6 +66,7 @@ struct SentLists {
     guard !kept.isEmpty else { return }
     for change in changes {
       switch change.event {
+      case .replaced: restart(world)
       case .created(let object): if kept.contains(object.collection) { keep(object, world) }
       case .closed(let object): lists[object] = nil
       case .changed(let object, let property):
@@ -50,7 +76,7 @@ struct SentLists {
         guard kept.contains(object.collection) else { continue }
         // A client's value may become a list, or cease to be one.
         lists[object, default: [:]][Text(name)] = SentList(StateTree.node(at: change.event.path, in: world))
-      case .replaced, .clock, .history, .document, .graphics: break
+      case .clock, .history, .document, .graphics: break
       }
     }
   }

@@ -2,49 +2,87 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import JSON
 import JSONRPC
 import StateTree
 
-/// The values at some patterns as of one revision.
-package struct Snapshot {
-  package let revision: Int
-  private let values: [(path: ModelPath, node: StateNode)]
+/// The values at some patterns as of one revision. Each is made when it is asked for.
+package struct Snapshot: Sequence {
+  package struct Match {
+    let pattern: StatePattern
+    let path: ModelPath
+    let node: StateNode
+    /// Whether an earlier pattern has led here, too.
+    let isRepeated: Bool
+  }
+
+  let world: World
+  private let patterns: [StatePattern]
 
   package init(_ patterns: [StatePattern], in world: World) {
-    revision = world.revision
+    self.world = world
+    self.patterns = patterns
+  }
+
+  var revision: Int { world.revision }
+
+  package func makeIterator() -> AnyIterator<Match> {
+    var rest = patterns[...]
+    var matches: (pattern: StatePattern, iterator: StateMatches)?
     var seen: Set<ModelPath> = []
-    values = patterns.flatMap { StateTree.matches(of: $0, in: world) }.filter { seen.insert($0.path).inserted }
+    return AnyIterator { [world, isAlone = patterns.count == 1] in
+      while true {
+        if let pattern = matches?.pattern, let (path, node) = matches?.iterator.next() {
+          return Match(
+            pattern: pattern, path: path, node: node, isRepeated: !isAlone && !seen.insert(path).inserted)
+        }
+        guard let pattern = rest.popFirst() else { return nil }
+        matches = (pattern, StateMatches(of: pattern, in: world))
+      }
+    }
+  }
+
+  /// More values are not sent in one message.
+  private static let maxValues = graphicsInOnePiece * 4
+
+  /// Whether a pattern leads to more objects than one message has values.
+  private var hasManyObjects: Bool {
+    patterns.contains { pattern in
+      guard pattern.segments.count > 1, pattern.segments[1] == .any else { return false }
+      return Collection.allCases.contains {
+        pattern.segments[0].matches(Text($0.rawValue)) && world.count(of: $0) > Self.maxValues
+      }
+    }
   }
 
   /// All values, or nil when they are too long for one message.
   package func encoded() -> [StateProtocol.StateValue]? {
-    guard values.count <= graphicsInOnePiece * 4,
-      values.reduce(0, { $0 + $1.node.graphicCount }) <= graphicsInOnePiece * 4
-    else { return nil }
+    guard !hasManyObjects else { return nil }
+    var values: [Match] = []
+    var graphics = 0
+    for match in self where !match.isRepeated {
+      values.append(match)
+      graphics += match.node.graphicCount
+      guard values.count <= Self.maxValues, graphics <= graphicsInOnePiece * 4 else { return nil }
+    }
     var encoded: [StateProtocol.StateValue] = []
     var bytes = 0
-    for (path, node) in values {
+    for value in values {
       var writer = JSONWriter(capacity: 256)
-      node.write(to: &writer)
+      value.node.write(to: &writer)
       bytes += writer.count
       if bytes > SendLimits.partBytes { return nil }
       let text = writer.string
-      encoded.append(.init(path: path.description, value: .written { $0.raw(text) }))
+      encoded.append(.init(path: value.path.description, value: .written { $0.raw(text) }))
     }
     return encoded
   }
 
-  /// A delivery of all values in parts.
-  package func delivery(_ subscription: String) -> any Delivery {
-    SnapshotDelivery(subscription, revision: revision, values.flatMap { StatePiece.pieces($0.path, $0.node) })
-  }
-
   /// Sends `state/resynced`.
   ///
-  /// - Returns: false when the values have to follow in parts.
-  package func resync(_ subscription: String, to session: Session) -> Bool {
-    let whole = encoded()
+  /// - Parameter whole: the values; nil when they follow in parts.
+  func resync(_ subscription: String, _ whole: [StateProtocol.StateValue]?, to session: Session) {
     session.notify("state/resynced") { writer in
       writer.key("subscription")
       writer.value(subscription)
@@ -55,6 +93,5 @@ package struct Snapshot {
         writer.array(whole) { $0.encode(to: &$1) }
       }
     }
-    return whole != nil
   }
 }

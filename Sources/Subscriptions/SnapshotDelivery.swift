@@ -9,52 +9,77 @@ import WireCoding
 /// `state/snapshotPart` notifications until all values are sent.
 final class SnapshotDelivery: Delivery {
   private let subscription: String
-  private let revision: Int
-  private let pieces: [StatePiece]
-  var revisionReached: Int? { revision }
-  /// Index of the next piece, and of the next row in it.
-  private var index = 0
+  let snapshot: Snapshot
+  /// Runs for each match whose value is about to be sent.
+  private let willSend: (Snapshot.Match) -> Void
+  var revisionReached: Int? { snapshot.revision }
+  private var matches: AnyIterator<Snapshot.Match>
+  /// The pieces of the current value that are left, and the next row of the first.
+  private var pieces: ArraySlice<StatePiece> = []
   private var row = 0
   private var values = JSONWriter(capacity: 1 << 16)
+  /// What finding a value costs, in bytes that are encoded in the same time.
+  private static let bytesOfValue = 128
 
-  init(_ subscription: String, revision: Int, _ pieces: [StatePiece]) {
+  init(_ subscription: String, _ snapshot: Snapshot, willSend: @escaping (Snapshot.Match) -> Void) {
     self.subscription = subscription
-    self.revision = revision
-    self.pieces = pieces
+    self.snapshot = snapshot
+    self.willSend = willSend
+    matches = snapshot.makeIterator()
     values.beginArray()
   }
 
   func resume(_ session: Session) -> DeliveryProgress {
     guard SendLimits.hasRoomForParts(session) else { return .full }
-    let start = values.count
-    while index < pieces.count {
-      switch pieces[index] {
-      case .value(let path, let write):
-        value(path, write)
-        index += 1
-      case .graphics(let path, let store, let rows):
-        let portion = row..<min(row + graphicsInOnePiece, rows.count)
-        value(path) { writer in
-          writer.beginObject()
-          for row in rows[portion] {
-            guard let feature = store[row] else { continue }
-            writer.key(String(feature.id))
-            FeatureWriter.writeGraphic(feature, store.schema, to: &writer)
-          }
-          writer.endObject()
-        }
-        row = portion.upperBound
-        if row == rows.count { (index, row) = (index + 1, 0) }
-      }
+    var work = 0
+    while let piece = pieces.first ?? nextValue() {
+      let start = values.count
+      send(piece)
       if values.count > SendLimits.partBytes {
         send(isLast: false, session)
-      } else if values.count - start <= SendLimits.turnBytes {
-        continue
+        return .more
       }
-      return .more
+      work += values.count - start + Self.bytesOfValue
+      if work > SendLimits.turnBytes { return .more }
     }
     send(isLast: true, session)
     return .done
+  }
+
+  /// The first piece of the next value.
+  private func nextValue() -> StatePiece? {
+    while let match = matches.next() {
+      willSend(match)
+      guard !match.isRepeated else { continue }
+      pieces = StatePiece.pieces(match.path, match.node)[...]
+      return pieces.first
+    }
+    return nil
+  }
+
+  /// Writes a piece, or as many of its graphics as fit.
+  private func send(_ piece: StatePiece) {
+    switch piece {
+    case .value(let path, let write):
+      value(path, write)
+      pieces.removeFirst()
+    case .graphics(let path, let store, let rows):
+      let portion = row..<min(row + graphicsInOnePiece, rows.count)
+      value(path) { writer in
+        writer.beginObject()
+        for row in rows[portion] {
+          guard let feature = store[row] else { continue }
+          writer.key(String(feature.id))
+          FeatureWriter.writeGraphic(feature, store.schema, to: &writer)
+        }
+        writer.endObject()
+      }
+      row = portion.upperBound
+      if row == rows.count {
+        pieces.removeFirst()
+        row = 0
+      }
+    }
   }
 
   private func value(_ path: ModelPath, _ write: (inout JSONWriter) -> Void) {
@@ -72,7 +97,7 @@ final class SnapshotDelivery: Delivery {
       writer.key("subscription")
       writer.value(subscription)
       writer.key("revision")
-      writer.value(revision)
+      writer.value(snapshot.revision)
       writer.key("values")
       writer.raw(values.bytes)
       writer.key("isLast")

@@ -1,6 +1,7 @@
 // Makes the entries of a delta from the recorded changes, what was sent before and the current world.
 
 import GeoModel
+import GeoProtocol
 import Geometry
 import JSONRPC
 import Query
@@ -9,8 +10,19 @@ import StateTree
 extension StateSubscriber {
   package typealias Entry = DeltaDelivery.Entry
 
-  /// Sends a snapshot in parts, before any delta.
-  package func deliver(_ snapshot: Snapshot) { delivery = snapshot.delivery(id) }
+  /// The values to send first, before any delta; nil when they follow in parts.
+  package func begin(_ snapshot: Snapshot) -> [StateProtocol.StateValue]? {
+    sentParts = [:]
+    sentPaths = []
+    noteKnown(snapshot.world)
+    if let whole = snapshot.encoded() {
+      for match in snapshot { rememberSent(match) }
+      return whole
+    }
+    // What is sent is recorded as it is sent, so that the loop is never held for all of it.
+    delivery = SnapshotDelivery(id, snapshot) { [unowned self] match in rememberSent(match) }
+    return nil
+  }
 
   package func resume(_ session: Session) -> DeliveryProgress {
     guard let delivery else { return .done }
@@ -18,6 +30,11 @@ extension StateSubscriber {
     guard progress == .done else { return progress }
     if let revision = delivery.revisionReached { base = revision }
     self.delivery = nil
+    for object in closedInDelivery {
+      dropSentParts(below: object)
+      sentPaths = sentPaths.filter { !$0.isBelow(object) }
+    }
+    closedInDelivery = []
     return .done
   }
 
@@ -27,9 +44,8 @@ extension StateSubscriber {
     if needsResync {
       needsResync = false
       base = world.revision
-      rememberSent(world)
       let snapshot = Snapshot(patterns, in: world)
-      if !snapshot.resync(id, to: session) { deliver(snapshot) }
+      snapshot.resync(id, begin(snapshot), to: session)
       return
     }
     var entries: [Entry] = []
@@ -139,13 +155,13 @@ extension StateSubscriber {
 
   // MARK: What the client has
 
-  /// Records all observed values below a path as sent: after a snapshot, or after a change that the client made itself.
-  package func rememberSent(_ world: World, below path: ModelPath = ModelPath([])) {
-    if path.names.isEmpty {
-      noteKnown(world)
-      sentParts = [:]
-      sentPaths = []
-    }
+  private func rememberSent(_ match: Snapshot.Match) {
+    guard match.pattern.segments.count > 2, !isObservedAbove(match.pattern, match.path) else { return }
+    rememberSent(match.path, match.node, match.pattern)
+  }
+
+  /// Records all observed values below a path as sent, after a change that the client made itself.
+  func rememberSent(_ world: World, below path: ModelPath) {
     for pattern in patterns where pattern.segments.count > 2 && (pattern.isBelow(path) || pattern.covers(path)) {
       var known: Set<ModelPath> = []
       for (match, node) in matches(of: pattern, in: world) where match.names.starts(with: path.names) {

@@ -32,6 +32,8 @@ package final class StateSubscriber: Subscriber {
   package var needsResync = false
   /// The delivery in progress; changes recorded meanwhile are sent after it.
   var delivery: (any Delivery)?
+  /// Objects that were closed while a snapshot in parts was being sent, which may still have contained them.
+  var closedInDelivery: Set<ModelPath> = []
   /// The last world sent, while only differences from it are sent.
   var before: World?
   /// With more changes recorded during a delivery, a snapshot is shorter than a delta.
@@ -105,8 +107,11 @@ package final class StateSubscriber: Subscriber {
     if operation == .remove, !below.isEmpty {
       // An object that is removed, added and removed again between two deltas is still removed at the client.
       var known: [ModelPath] = []
+      let snapshot = (delivery as? SnapshotDelivery)?.snapshot
+      if snapshot != nil { closedInDelivery.insert(path) }
       for removed in below.map({ removal($0.element, path) }) where !known.contains(removed) {
-        let wasSent = sentPaths.remove(removed) != nil
+        let isInSnapshot = snapshot.map { StateTree.node(at: removed, in: $0.world) != nil } ?? false
+        let wasSent = sentPaths.remove(removed) != nil || isInSnapshot
         if wasSent || pending[removed] == .remove || pending[removed] == .replace { known.append(removed) }
       }
       if pending[path] == .add { _ = merge(path, .remove, list) }
@@ -163,19 +168,23 @@ package final class StateSubscriber: Subscriber {
   /// Treats a change that the client made itself (`exceptOrigin`) as sent.
   private func assumeKnown(_ event: Change.Event, _ path: ModelPath, _ world: World) {
     switch event {
-    case .created, .graphics: rememberSent(world, below: path)
+    case .created:
+      closedInDelivery.remove(path)
+      rememberSent(world, below: path)
+    case .graphics: rememberSent(world, below: path)
     case .changed, .member:
       rememberSent(world, below: path)
       // The client's list is no longer the sent one.
       pending.dropList(path)
     case .replaced, .clock, .history, .document: break
     case .closed:
+      if delivery is SnapshotDelivery { closedInDelivery.insert(path) }
       dropSentParts(below: path)
       for pattern in patterns where pattern.isBelow(path) { sentPaths.remove(removal(pattern, path)) }
     }
   }
 
-  private func dropSentParts(below path: ModelPath) {
+  func dropSentParts(below path: ModelPath) {
     if !sentParts.isEmpty { sentParts = sentParts.filter { !$0.key.isBelow(path) } }
   }
 
@@ -208,9 +217,13 @@ package final class StateSubscriber: Subscriber {
     guard !needsResync else { return false }
     // A delivery in progress is completed in any case.
     if delivery != nil, graphics.values.reduce(pending.count, { $0 + $1.count }) < Self.maxRecorded { return false }
+    resync()
+    return true
+  }
+
+  package func resync() {
     clearRecorded()
     needsResync = true
-    return true
   }
 
   func clearRecorded() {

@@ -46,6 +46,8 @@ package protocol Subscriber: AnyObject {
   ///
   /// - Returns: false when nothing was discarded.
   func discardRecorded() -> Bool
+  /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot, whatever has changed.
+  func resync()
   /// Sends only differences from `world`, the last state sent.
   func compare(with world: World)
   /// Ends the comparison, unless recorded changes still need it.
@@ -58,6 +60,8 @@ extension Subscriber {
   package func resume(_ session: Session) -> DeliveryProgress { .done }
   package func compare(with world: World) {}
   package func stopComparing() {}
+  // Subscriptions to one object compare nothing and send one value.
+  package func resync() {}
   // By default only the latest value is recorded: discarding it would save nothing.
   package func discardRecorded() -> Bool { false }
 }

@@ -55,7 +55,7 @@ package struct Subscribers {
 
   package var count: Int { entries.count }
   /// Whether a flush has nothing to do.
-  package var isIdle: Bool { dirty.isEmpty && rateLimited.isEmpty }
+  package var isIdle: Bool { dirty.isEmpty && rateLimited.isEmpty && lists.isComplete }
 
   /// Maximum number of subscriptions.
   package var limit = SessionLimits().subscriptions
@@ -103,21 +103,13 @@ package struct Subscribers {
     for id in numbers.keys.sorted() { remove(id) }
   }
 
-  private mutating func markDirty(_ number: Int) {
+  mutating func markDirty(_ number: Int) {
     guard let last = dirty.last, last >= number else { return dirty.append(number) }
     let index = dirty.firstIndex { $0 >= number } ?? dirty.endIndex
     if dirty[index] != number { dirty.insert(number, at: index) }
   }
 
   // MARK: Recording
-
-  /// The changes with one for each observed object in place of the one that says that another document replaced all objects.
-  package func expanded(_ changes: [Change], from before: World, to world: World) -> [Change] {
-    changes.flatMap { change in
-      guard case .replaced = change.event else { return [change] }
-      return world.replacement(of: before, by: change, where: lists.keeps)
-    }
-  }
 
   /// - Parameter isReplaced: whether another document has replaced all objects.
   package mutating func record(_ changes: [Change], _ world: World, isReplaced: Bool = false) {
@@ -222,6 +214,10 @@ package struct Subscribers {
     var result = FlushResult()
     var texts = PatchTexts()
     let start = session.written
+    if !lists.isComplete {
+      lists.keepMore(world)
+      result.hasMore = !lists.isComplete
+    }
     for number in dirty {
       guard let entry = entries[number], entry.isAnnounced else { continue }
       guard !result.isTurnUsed, session.written - start <= SendLimits.turnBytes, resumes || !entry.isDelivering else {

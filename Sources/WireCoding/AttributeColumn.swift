@@ -19,7 +19,8 @@ package struct AttributeColumn {
 
   package init(joinsNumbers: Bool = false) { self.joinsNumbers = joinsNumbers }
 
-  var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
+  /// The approximate size as text.
+  package var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
 
   mutating func append(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {
     switch (layout, value) {

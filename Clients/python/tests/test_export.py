@@ -7,8 +7,8 @@ import json
 import os
 import random
 import signal
-import struct
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any
@@ -145,7 +145,10 @@ class ExportTests(unittest.TestCase):
         result, path = self.export(layer, "a.fgb")
         self.assertIn("order", {each["kind"] for each in result["differences"]})
         theirs = self.features(self.layer(path=str(path)))
-        key = lambda each: json.dumps([each["properties"], shape(each["geometry"]).wkt], sort_keys=True)
+
+        def key(each: dict[str, Any]) -> str:
+            return json.dumps([each["properties"], shape(each["geometry"]).wkt], sort_keys=True)
+
         self.check_same(sorted(as_text(mine), key=key), sorted(theirs, key=key), ids=False)
         self.assertEqual(pyogrio.read_info(path)["capabilities"]["fast_spatial_filter"], True)
 
@@ -262,6 +265,73 @@ class ExportTests(unittest.TestCase):
         self.assertEqual(
             self.features(self.layer(path=str(path)))[0]["properties"], {"Name": 1, "name_2": 2, "fid": 3, "geom": 4, "NAME_3": 5})
 
+    def test_tables_have_no_geometry(self) -> None:
+        rows = self.folder / "rows.csv"
+        rows.write_text("id,name\n1,a\n2,b\n")
+        self.server.source.open(id="rows", path=str(rows))
+        self.server.layer.add_table(id="t", map="m", source="rows")
+        self.server.layer.load(layer="t")
+        with self.assertRaises(geomodel.errors.NoGeometryError):
+            self.export("t", "t.fgb")
+        for name in ("t.gpkg", "t.csv"):
+            with self.subTest(name):
+                result, path = self.export("t", name)
+                self.assertNotIn("spatialReference", result)
+                layer = self.server.source.open(id=name, path=str(path))["layers"][0]
+                self.assertNotIn("geometryType", layer)
+                self.assertEqual([field["name"] for field in layer["fields"]], ["id", "name"])
+
+    def test_no_features_are_a_file_too(self) -> None:
+        layer = self.layer(path=str(FIXTURES / "naturalearth_110m.gpkg"), source_layer="cities")
+        for name in ("a.gpkg", "a.fgb", "a.geojson", "a.csv"):
+            with self.subTest(name):
+                result, path = self.export(layer, name, where_clause="name = 'nowhere'")
+                self.assertEqual(result["count"], 0)
+                self.assertEqual(len(pyogrio.read_dataframe(path)), 0)
+                if name != "a.csv" and name != "a.geojson":
+                    self.assertEqual(pyogrio.read_info(path)["geometry_type"], "Point")
+
+    def test_features_without_a_position(self) -> None:
+        self.server.view.create(id="v", map="m")
+        self.server.overlay.create(id="o", view="v")
+        self.server.overlay.add_graphics(overlay="o", graphics=[
+            {"attributes": {"n": 1}}, {"geometry": {"type": "WKT", "text": "POINT EMPTY"}, "attributes": {"n": 2}}])
+        for name, count in (("a.gpkg", 2), ("a.fgb", 0), ("a.geojson", 2), ("a.csv", 2)):
+            with self.subTest(name):
+                result = self.server.feature.export(overlay="o", path=str(self.folder / name))
+                self.assertEqual(result["count"], count)
+                self.assertEqual({"kind": "features", "count": 2} in result.get("differences", []), count == 0)
+                self.assertEqual(len(pyogrio.read_dataframe(self.folder / name)), count)
+
+    def test_odd_names(self) -> None:
+        self.server.view.create(id="v", map="m")
+        self.server.overlay.create(id="o", view="v")
+        values = {"": 1, "a b": 2, "\"'; DROP TABLE x": 3, "ünï": 4, "x,y": 5, "z\n": 6, "rowid": 7, "select": 8, "ogc_fid": 9}
+        self.server.overlay.add_graphics(overlay="o", graphics=[{"geometry": {"type": "Point", "coordinates": [1, 2]}, "attributes": values}])
+        for name in ("a.gpkg", "a.fgb", "a.geojson"):
+            with self.subTest(name):
+                result = self.server.feature.export(overlay="o", path=str(self.folder / name), layer_name="Ö \"q\"; --")
+                self.assertEqual(result["layerName"], "Ö \"q\"; --")
+                read = self.features(self.layer(path=str(self.folder / name)))[0]["properties"]
+                renamed = {each["field"]: each["name"] for each in result.get("differences", []) if each["kind"] == "fieldName"}
+                self.assertEqual({renamed.get(key, key): value for key, value in values.items()}, read)
+        for bad in ("gpkg_contents", "sqlite_master"):
+            with self.assertRaises(geomodel.errors.SaveFailedError):
+                self.server.feature.export(overlay="o", path=str(self.folder / "bad.gpkg"), layer_name=bad)
+            self.assertFalse((self.folder / "bad.gpkg").exists())
+
+    def test_elevations_in_part(self) -> None:
+        self.server.view.create(id="v", map="m")
+        self.server.overlay.create(id="o", view="v")
+        for text in ("POINT Z (1 2 3)", "POINT (4 5)", "LINESTRING (0 0, 1 1)", "POLYGON Z ((0 0 1, 4 0 1, 4 4 2, 0 0 1))"):
+            self.server.overlay.add_graphics(overlay="o", graphics=[{"geometry": {"type": "WKT", "text": text}}])
+        own = [each["geometry"] for each in self.server.feature.query(overlay="o")["features"]]
+        for name in ("a.gpkg", "a.fgb", "a.geojson"):
+            with self.subTest(name):
+                self.server.feature.export(overlay="o", path=str(self.folder / name))
+                read = [each["geometry"] for each in self.features(self.layer(path=str(self.folder / name)))]
+                self.assertEqual(sorted(read, key=str), sorted(own, key=str))
+
     def test_mixed_values_become_text(self) -> None:
         self.server.view.create(id="v", map="m")
         self.server.overlay.create(id="o", view="v")
@@ -280,10 +350,7 @@ class ExportTests(unittest.TestCase):
         path = self.folder / "a.gpkg"
         path.write_text("earlier")
         path.chmod(0o640)
-        pending = None
         with self.assertRaises(geomodel.errors.WriterFailedError) as caught:
-            import threading
-
             def kill() -> None:
                 while True:
                     for process in Path("/proc").iterdir():
@@ -296,8 +363,7 @@ class ExportTests(unittest.TestCase):
                             os.kill(int(process.name), signal.SIGKILL)
                             return
 
-            pending = threading.Thread(target=kill, daemon=True)
-            pending.start()
+            threading.Thread(target=kill, daemon=True).start()
             self.server.feature.export(overlay="o", path=str(path), if_exists="replace")
         self.assertEqual(caught.exception.data["signal"], signal.SIGKILL)
         self.assertEqual(path.read_text(), "earlier")

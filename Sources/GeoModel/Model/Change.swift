@@ -49,7 +49,7 @@ public struct GraphicsEdit: Hashable, Sendable {
 /// One change. It holds no values: readers take them from the world at the same revision.
 public struct Change: Sendable {
   public enum Event: Sendable {
-    /// Another document's objects have replaced all objects; see ``World/replacement(of:)``.
+    /// Another document's objects have replaced all objects; see ``World/replacement(of:by:_:)``.
     case replaced
     case created(ObjectReference)
     case closed(ObjectReference)

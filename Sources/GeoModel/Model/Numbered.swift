@@ -50,6 +50,37 @@ public struct Numbered<Element: Sendable>: Sendable {
   /// In the order of the numbers.
   @inlinable var elements: Elements { Elements(chunks) }
 
+  /// The results of a function of each element, in the order of the numbers. No element is copied.
+  func map<Result>(_ result: (Element) -> Result) -> [Result] {
+    var results: [Result] = []
+    results.reserveCapacity(count)
+    for chunk in chunks {
+      chunk.elements.withUnsafeBufferPointer { elements in
+        for index in elements.indices { results.append(result(elements[index])) }
+      }
+    }
+    return results
+  }
+
+  /// The results of a function of each of the next elements, and the number of the last of them.
+  ///
+  /// - Complexity: O(log n + k) for a limit of k.
+  func map<Result>(after number: Int, limit: Int, _ result: (Element) -> Result) -> (results: [Result], last: Int) {
+    var results: [Result] = []
+    var last = number
+    guard !isEmpty else { return (results, last) }
+    for chunk in chunks[chunkIndex(of: number)...] {
+      chunk.elements.withUnsafeBufferPointer { elements in
+        for index in elements.indices where chunk.numbers[index] > number && results.count < limit {
+          results.append(result(elements[index]))
+          last = chunk.numbers[index]
+        }
+      }
+      if results.count == limit { break }
+    }
+    return (results, last)
+  }
+
   /// - Complexity: O(log n).
   @inlinable subscript(number: Int) -> Element? {
     guard let (chunk, index) = place(of: number) else { return nil }

@@ -15,7 +15,12 @@ public struct Registry<Element: Entity>: Sendable {
 
   public var count: Int { elements.count }
   /// - Complexity: O(n).
-  public var ids: [ID<Element>] { elements.elements.map(\.id) }
+  public var ids: [ID<Element>] { elements.map { $0.id } }
+  /// The ids of the next objects in the order of creation, and the number of the last of them.
+  func ids(after number: Int, limit: Int) -> (ids: [ID<Element>], last: Int) {
+    let (ids, last) = elements.map(after: number, limit: limit) { $0.id }
+    return (ids, last)
+  }
   /// In the order of creation.
   @inlinable public var values: Numbered<Element>.Elements { elements.elements }
 

@@ -52,6 +52,18 @@ public struct WorldWrap: Hashable, Sendable {
     return [box] + others
   }
 
+  /// The whole turns by which copies of a geometry with this extent meet the world or `extent`, 0 first.
+  ///
+  /// - Parameter extent: of the positions; nil for positions up to a turn beyond the world.
+  public func shifts(of box: Envelope, over extent: Envelope?) -> [Double] {
+    let low = extent.map { max(min(xMin, $0.xMin), xMin - width) } ?? xMin - width
+    let high = extent.map { min(max(xMax, $0.xMax), xMax + width) } ?? xMax + width
+    guard box.width < 4 * width else { return [0] }
+    let first = ((low - box.xMax) / width).rounded(.up)
+    let last = ((high - box.xMin) / width).rounded(.down)
+    return [0] + stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { $0 * width }
+  }
+
   /// The same x within the first turn.
   func normalized(_ x: Double) -> Double {
     guard x < xMin || x > xMax, x.isFinite else { return x }

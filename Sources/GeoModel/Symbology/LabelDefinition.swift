@@ -13,9 +13,9 @@ public struct LabelDefinition: Hashable, Sendable {
     case lineAboveAlong, lineBelowAlong, lineCenterAlong
     case polygonAlwaysHorizontal
   }
-  public let expression: Expression
+  public internal(set) var expression: Expression
   /// The features with this label; nil for all.
-  public let condition: Expression?
+  public internal(set) var condition: Expression?
   /// The symbol, whose own text is ignored.
   public let symbol: TextSymbol
   /// Not drawn when zoomed out beyond this scale denominator.

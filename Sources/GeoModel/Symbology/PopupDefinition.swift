@@ -8,14 +8,14 @@ import TextFormatting
 public struct PopupDefinition: Hashable, Sendable {
   /// The definition of one line.
   public struct Element: Hashable, Sendable {
-    public let source: AttributeSource
+    public private(set) var source: AttributeSource
     /// Nil for the field's name or the expression's text.
     public var label: Text?
     /// A pattern as in the functions `format` and `formatDate`, applied to the value.
     public var format: Text?
     /// The source wrapped in `format`, and in `formatDate`; nil if the pattern is not valid for these.
-    private let asNumber: AttributeSource?
-    private let asDate: AttributeSource?
+    private var asNumber: AttributeSource?
+    private var asDate: AttributeSource?
 
     /// - Throws: ``SymbologyError`` of reason `template` if the format is a pattern neither of numbers nor of dates.
     public init(source: AttributeSource, label: String? = nil, format: String? = nil) throws(SymbologyError) {
@@ -41,6 +41,14 @@ public struct PopupDefinition: Hashable, Sendable {
         throw SymbologyError(
           .template, at: ["format"], expected: "\(error.expected), or the pattern of a date", found: error.found)
       }
+    }
+
+    mutating func mapSources(
+      _ map: (AttributeSource) throws(SymbologyError) -> AttributeSource
+    ) throws(SymbologyError) {
+      source = try map(source)
+      if let asNumber { self.asNumber = try map(asNumber) }
+      if let asDate { self.asDate = try map(asDate) }
     }
 
     /// The source wrapped in its format function, and whether that is `formatDate`.

@@ -27,7 +27,7 @@ public struct UniqueValueRenderer: Hashable, Sendable {
       self.entry = entry
     }
   }
-  public let sources: [AttributeSource]
+  public internal(set) var sources: [AttributeSource]
   public let entries: [Entry]
   /// For all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
@@ -74,7 +74,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
       self.entry = entry
     }
   }
-  public let source: AttributeSource
+  public internal(set) var source: AttributeSource
   /// The value is divided by this field. Null and 0 give no value.
   public var normalizationField: Text?
   public let breaks: [Break]

@@ -13,7 +13,7 @@ public struct Template: Hashable, Sendable {
   }
   /// The template as it was given.
   public var text: Text
-  let parts: [Part]
+  var parts: [Part]
 
   /// Parses a template. Expressions are in braces, which do not count inside quotes; `{{` and `}}` stand for braces.
   ///

@@ -51,6 +51,8 @@ extension World {
   }
 
   /// An expression with its geometries in the reference of features.
+  ///
+  /// - Parameter extent: of the features; nil where they may lie anywhere.
   public func placed(
     _ expression: Expression, in reference: SpatialReference, given: SpatialReference? = nil, _ extent: Envelope?
   ) throws(ExpressionError) -> Expression {
@@ -64,6 +66,6 @@ extension World {
       GeometryPlacement(
         yRange: info?.kind == .geographic ? -90...90 : nil, world: wrap.map { ($0.xMin, $0.width) },
         transformed: { try? transformer.transform($0, from: given, to: reference) },
-        shifts: { box in own?.turns(of: box, over: extent).map { $0.xMin - box.xMin } ?? [0] }))
+        shifts: { own?.shifts(of: $0, over: extent) ?? [0] }))
   }
 }

@@ -1,5 +1,6 @@
 // Updates of layers.
 
+import Geometry
 import Query
 
 extension World {
@@ -7,7 +8,7 @@ extension World {
   ///
   /// - Throws: also if a value is not valid for the layer's fields.
   public mutating func updateLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
-    let changes = try placed(changes, on: id)
+    let changes = try changes.map { (change) throws(ModelError) in try placed(change, on: id) }
     try update(id, changes) { (layer, old, members) throws(ModelError) in
       for member in members {
         if let value = member.ownValue(of: layer) { try layer.features?.check(value, at: member.name) }
@@ -21,20 +22,28 @@ extension World {
   /// Sets members of a layer from its document without checking fields, which may have changed since; ``fault(of:)``
   /// checks them. Several layers of an exclusive group may stay visible: the last one shows.
   public mutating func restoreLayer(_ id: LayerID, _ changes: [MemberChange]) throws(ModelError) {
-    let changes = (try? placed(changes, on: id)) ?? changes
+    let changes = changes.map { (try? placed($0, on: id)) ?? $0 }
     try update(id, changes) { (layer, old, _) throws(ModelError) in try layer.finishUpdate(from: old) }
   }
 
-  /// The changes, geometries in the definition expression in the reference of the layer.
-  private func placed(_ changes: [MemberChange], on id: LayerID) throws(ModelError) -> [MemberChange] {
-    guard let layer = layers[id] else { return changes }
-    return try changes.map { (change) throws(ModelError) in
-      guard case .expression(let expression)? = change.value else { return change }
-      do throws(ExpressionError) {
-        return MemberChange(
-          change.name, .expression(try placed(expression, in: layer.reference, layer.features?.store?.extent)))
-      } catch { throw .expression(error, path: "/" + change.name) }
-    }
+  /// The change, geometries in expressions in the reference of the layer.
+  private func placed(_ change: MemberChange, on id: LayerID) throws(ModelError) -> MemberChange {
+    guard let layer = layers[id] else { return change }
+    guard case .expression(let expression)? = change.value else { return try placed(change, in: layer.reference) }
+    do throws(ExpressionError) {
+      return MemberChange(
+        change.name, .expression(try placed(expression, in: layer.reference, layer.features?.store?.extent)))
+    } catch { throw .expression(error, path: "/" + change.name) }
+  }
+
+  /// The change, geometries in renderers, labels and popups in the reference of the features, wherever these move.
+  func placed(_ change: MemberChange, in reference: SpatialReference) throws(ModelError) -> MemberChange {
+    guard let value = change.value else { return change }
+    do throws(SymbologyError) {
+      return MemberChange(
+        change.name,
+        try value.placed { (expression) throws(ExpressionError) in try placed(expression, in: reference, nil) })
+    } catch { throw .symbology(error.under(change.name)) }
   }
 
   /// The first member that is not valid for the layer's fields; nil if there is none.

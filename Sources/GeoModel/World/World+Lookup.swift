@@ -18,7 +18,34 @@ extension World {
   /// The ids of all objects of a kind, in the order of creation.
   public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
 
+  /// The number of objects of a collection.
+  public func count(of collection: Collection) -> Int { count(of: collection.kind) }
+
+  private func count<E: Entity>(of kind: E.Type) -> Int { self[keyPath: kind.registry].count }
+
   private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
+
+  /// Lists the ids of a collection a few at a time, where listing all of them would hold the loop.
+  ///
+  /// - Complexity: O(log n + k) for each k ids.
+  public struct IDCursor: Sendable {
+    public let collection: Collection
+    private var last = Int.min
+
+    public init(_ collection: Collection) { self.collection = collection }
+
+    /// The next ids in the order of creation; none at the end.
+    public mutating func next(_ limit: Int, in world: World) -> [String] {
+      let (ids, last) = world.ids(of: collection.kind, after: last, limit)
+      self.last = last
+      return ids
+    }
+  }
+
+  private func ids<E: Entity>(of kind: E.Type, after number: Int, _ limit: Int) -> (ids: [String], last: Int) {
+    let (ids, last) = self[keyPath: kind.registry].ids(after: number, limit: limit)
+    return (ids.map(\.rawValue), last)
+  }
 
   /// Finds an object of any kind by its id.
   public func find(_ id: String) -> ObjectReference? {

@@ -13,6 +13,7 @@ extension World {
     let info = try describe(reference)
     let id = try claim(id, prefix: "overlay")
     let isInDegrees = info.kind == .geographic && info.unitName == "degree"
+    let members = try members.map { (member) throws(ModelError) in try placed(member, in: info.reference) }
     let overlay = try Overlay(id: id, view: view, reference: info.reference, isInDegrees: isInDegrees).setting(members)
     try overlay.check()
     defer { changeKnown(view) { $0.overlays.append(id) } }
@@ -20,6 +21,8 @@ extension World {
   }
 
   public mutating func updateOverlay(_ id: OverlayID, _ changes: [MemberChange]) throws(ModelError) {
+    let reference = try overlays.require(id).reference
+    let changes = try changes.map { (change) throws(ModelError) in try placed(change, in: reference) }
     try update(id, changes) { (overlay, _, _) throws(ModelError) in try overlay.check() }
   }
 

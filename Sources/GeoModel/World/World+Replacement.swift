@@ -1,33 +1,50 @@
 // The change from one document's objects to another's, object by object, for those who observe objects.
 
 extension World {
+  /// Which objects of a collection are observed.
+  public enum ObservedObjects {
+    case none
+    case named(Set<String>)
+    case all
+  }
+
   /// The changes that lead from the objects of the world before another document to the current ones: everything closes,
   /// then everything is created. Types of view models and keys of the environment stay.
   ///
   /// - Parameters:
   ///   - change: the change that replaced them.
-  ///   - isObserved: the kinds of objects that matter.
-  /// - Complexity: linear in the objects of these kinds.
+  ///   - observed: the objects that matter.
+  /// - Complexity: linear in these objects.
   public func replacement(
-    of before: World, by change: Change, where isObserved: (Collection) -> Bool
+    of before: World, by change: Change, _ observed: (Collection) -> ObservedObjects
   ) -> [Change] {
     var events: [Change.Event] = []
-    let observed = Collection.allCases.filter(isObserved)
     // Views and their overlays close first.
-    let order = [.overlays, .views] + observed.filter { $0 != .overlays && $0 != .views }
-    for collection in order where isObserved(collection) { events += closings(collection.kind, in: before) }
-    for collection in observed { events += creations(collection.kind, since: before) }
+    let order = [.overlays, .views] + Collection.allCases.filter { $0 != .overlays && $0 != .views }
+    for collection in order { events += closings(collection.kind, in: before, observed(collection)) }
+    for collection in Collection.allCases { events += creations(collection.kind, since: before, observed(collection)) }
     return events.map { Change(revision: change.revision, origin: change.origin, event: $0) }
   }
 
-  private func closings<E: Entity>(_ kind: E.Type, in before: World) -> [Change.Event] {
-    before[keyPath: E.registry].ids.reversed().filter { isReplaced($0) }
+  /// The ids of observed objects, in their order; that of names where only some are observed.
+  private func ids<E: Entity>(_ kind: E.Type, _ observed: ObservedObjects) -> [ID<E>] {
+    switch observed {
+    case .none: []
+    case .named(let names): names.sorted().map(ID.init).filter { self[keyPath: E.registry][$0] != nil }
+    case .all: Array(self[keyPath: E.registry].ids)
+    }
+  }
+
+  private func closings<E: Entity>(_ kind: E.Type, in before: World, _ observed: ObservedObjects) -> [Change.Event] {
+    before.ids(kind, observed).reversed().filter { isReplaced($0) }
       .map { .closed(ObjectReference(E.collection, $0.rawValue)) }
   }
 
-  private func creations<E: Entity>(_ kind: E.Type, since before: World) -> [Change.Event] {
+  private func creations<E: Entity>(_ kind: E.Type, since before: World, _ observed: ObservedObjects) -> [Change.Event]
+  {
+    if case .none = observed { return [] }
     let registry = before[keyPath: E.registry]
-    let created = self[keyPath: E.registry].ids.filter { isReplaced($0) || registry[$0] == nil }
+    let created = ids(kind, observed).filter { isReplaced($0) || registry[$0] == nil }
     let events = created.map { Change.Event.created(ObjectReference(E.collection, $0.rawValue)) }
     return E.collection == .environments ? events + sessionChanges(since: before) : events
   }

@@ -73,7 +73,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
   case wrongKind
   /// The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns that
-  /// `xField` and `yField` of `source/open` name.
+  /// `xField` and `yField` of `source/open` name. Of `feature/export`: the format has no features without geometry.
   case noGeometry
   /// A camera was given for a map, or a view of one; only scenes have cameras.
   case cameraNeedsScene

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "832c0f883af75c75"
+  public static let hash = "2ba934d9b5a427cb"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -267,9 +267,10 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
-      errors: [.pathRefused, .notAFile, .fileExists, .saveFailed, .writerFailed, .unknownFormat, .unknownId,
-      .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+      errors: [.pathRefused, .notAFile, .fileExists, .saveFailed, .writerFailed, .unknownFormat, .noGeometry,
+      .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"832c0f883af75c75"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"2ba934d9b5a427cb"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -864,6 +864,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"There is a file of that name, and `ifExists` does not let it be replaced.","data":{"kind":"fileExists"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -3706,7 +3707,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"changes","description":"Operations, in the order to apply.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PatchEntry"}}},\#
 {"name":"isLast","description":"False on all parts but the last; absent when there is one part.","required":false,"schema":{"type":"boolean"}}],"example":{"subscription":"sub1","base":7,"revision":8,"origins":[{"type":"client","name":"panel-2"}],"changes":[{"op":"replace","path":"/views/v1/isNavigating","value":true}]},\#
 "x-since":"0.1.0"},\#
-{"name":"state/resynced","description":"The client left too many bytes unread, so that deltas were dropped: this snapshot replaces all of them.","direction":"serverToClient","coalescing":"latest","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"state/resynced","description":"A snapshot in place of deltas: the client left too many bytes unread, or another document has replaced collections that the subscription observes whole (`/layers`, `/layers/*/opacity`) and that have more than 500 objects before and after together. It follows the reply of the `document/open` that caused it.","direction":"serverToClient","coalescing":"latest","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"snapshot","description":"As in `state/observe`; absent when it is sent in parts.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}}],"example":{"subscription":"sub1","revision":912,"snapshot":[{"path":"/views/v1/isNavigating","value":false}]},\#
 "x-since":"0.1.0"},\#

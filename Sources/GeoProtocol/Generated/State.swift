@@ -390,7 +390,9 @@ public enum StateProtocol {
     }
   }
 
-  /// The client left too many bytes unread, so that deltas were dropped: this snapshot replaces all of them.
+  /// A snapshot in place of deltas: the client left too many bytes unread, or another document has replaced
+  /// collections that the subscription observes whole (`/layers`, `/layers/*/opacity`) and that have more than 500
+  /// objects before and after together. It follows the reply of the `document/open` that caused it.
   public enum Resynced {
     public static let name: StaticString = "state/resynced"
 

@@ -25,13 +25,15 @@ struct BlockExport {
     let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
     let reference = export.output.reference
     let layer = LayerDescription(
-      name: name, geometryType: hasGeometry ? profile.typeName : nil, fields: fields.all.map(\.field),
+      name: name, geometryType: hasGeometry ? profile.typeName ?? export.geometryType : nil,
+      fields: fields.all.map(\.field),
       featureCount: nil, extent: nil, spatialReference: reference == .unknown ? nil : reference,
       fidColumn: fields.idName, geometryName: fields.geometryName)
     job = WriteJob(
       driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
-      // The index of FlatGeobuf has no place for features without a position.
-      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles))
+      // The index of FlatGeobuf has no place for features without a position. Without an index GDAL 3.6 leaves them out, and of no
+      // others makes no file.
+      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles || !profile.hasPositions))
   }
 
   func write(
@@ -41,7 +43,7 @@ struct BlockExport {
     guard let worker = share.worker else { return }
     let scratch = try file.scratch()
     defer { close(scratch) }
-    var blocks = ExportBlocks(export, fields, needsPositions: job.isIndexed && job.driver == .flatGeobuf)
+    var blocks = ExportBlocks(export, fields, for: job)
     var rest = rows
     let share = share.split(by: 10, 90)[1]
     let (layer, messages) = try worker.readers.write(
@@ -58,15 +60,17 @@ struct BlockExport {
       report.count = count
     }
     report.warnings = messages
+    report.layerName = layer.name
     if job.layer.geometryType != nil, !job.isIndexed { report.add(.init(kind: .spatialIndex)) }
     if job.isIndexed, job.driver == .flatGeobuf { report.add(.init(kind: .order)) }
   }
 }
 
 extension GeometryProfile {
-  /// The type of a layer that holds all of them.
-  fileprivate var typeName: String {
-    guard kinds.count == 1, let kind = kinds.first else { return "Unknown" }
+  /// The type of a layer that holds all of them; nil without any.
+  fileprivate var typeName: String? {
+    guard kinds.count < 2 else { return "Unknown" }
+    guard let kind = kinds.first else { return nil }
     return switch kind {
     case .point: "Point"
     case .lineString: "LineString"

@@ -14,13 +14,16 @@ struct ExportBlocks: ~Copyable {
   private let keepsIDs: Bool
   /// Whether features without a position are left out: an index has no place for those whose geometry cannot be transformed.
   private let needsPositions: Bool
+  /// Whether all geometries have Z and M, known or not; nil where each may have its own.
+  private let layout: (hasZ: Bool, hasM: Bool)?
   private var builder: FeatureBlockBuilder
   private var scratch = JSONWriter(capacity: 256)
 
-  init(_ export: FeatureExport, _ fields: ExportFields, needsPositions: Bool) {
+  init(_ export: FeatureExport, _ fields: ExportFields, for job: WriteJob) {
     self.export = export
     self.fields = fields.all
-    self.needsPositions = needsPositions
+    needsPositions = job.isIndexed && job.driver == .flatGeobuf
+    layout = job.driver == .flatGeobuf ? (job.hasZ, job.hasM) : nil
     keepsIDs = export.format.keepsIDs
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
   }
@@ -38,7 +41,7 @@ struct ExportBlocks: ~Copyable {
       var failed: [FeatureOutput.Failure] = []
       let shape = try export.output.shape(of: row, 0, &failed) { try share.worker?.checkCancelled() }
       report.add(failed)
-      if needsPositions, case .given(let geometry) = shape, geometry?.isEmpty ?? true {
+      if needsPositions, !feature.hasPosition(shape) {
         report.note(.features)
       } else {
         append(feature, shape, &report)
@@ -52,10 +55,13 @@ struct ExportBlocks: ~Copyable {
     _ feature: FeatureRow, _ shape: FeatureWriter.Shape, _ report: inout ExportReport
   ) {
     builder.begin(id: keepsIDs ? Int64(feature.id) : nil)
-    if case .own = shape, let point = feature.point, export.output.selection.geometry {
-      builder.appendPoint(x: point.x, y: point.y, z: point.z.isNaN ? nil : point.z)
-    } else if export.output.selection.geometry, let geometry = feature.shape(shape) {
-      builder.appendWKB { $0.append(contentsOf: geometry.wkb()) }
+    let isSpatial = export.output.selection.geometry
+    if case .own = shape, let point = feature.point, isSpatial, layout?.hasM != true {
+      let hasZ = layout?.hasZ ?? !point.z.isNaN
+      builder.appendPoint(x: point.x, y: point.y, z: hasZ ? point.z : nil)
+    } else if isSpatial, let geometry = feature.shape(shape) {
+      let bytes = layout.map { geometry.wkb(hasZ: $0.hasZ, hasM: $0.hasM) } ?? geometry.wkb()
+      builder.appendWKB { $0.append(contentsOf: bytes) }
     } else {
       builder.appendNoGeometry()
     }
@@ -113,6 +119,12 @@ struct ExportBlocks: ~Copyable {
 }
 
 extension FeatureRow {
+  /// Whether the geometry that is written is there, and not empty.
+  fileprivate func hasPosition(_ shape: FeatureWriter.Shape) -> Bool {
+    if case .own = shape, point != nil { return true }
+    return self.shape(shape).map { !$0.isEmpty } ?? false
+  }
+
   /// The geometry that is written.
   func shape(_ shape: FeatureWriter.Shape) -> Geometry? {
     switch shape {

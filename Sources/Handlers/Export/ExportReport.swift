@@ -14,6 +14,8 @@ struct ExportReport {
   private(set) var failed: [FeatureProtocol.FailedFeature] = []
   private(set) var failedCount = 0
   private(set) var differences: [Difference] = []
+  /// As GDAL has it.
+  var layerName: String?
   /// GDAL's.
   var warnings: [String] = []
   /// The columns of a CSV file's geometry.

@@ -17,6 +17,8 @@ struct FeatureExport: Sendable {
   let output: FeatureOutput
   let terms: [SortTerm]
   let format: ExportFormat
+  /// Of a layer, where its features have none; `Unknown` where nobody says.
+  let geometryType: String
   let revision: Int
 
   /// A checkpoint follows after so many features at the latest.
@@ -78,7 +80,8 @@ struct FeatureExport: Sendable {
     var differences = report.differences
     if hasGeometry, !format.statesReference { differences.append(.init(kind: .spatialReference)) }
     return Result(
-      revision: revision, path: path, driver: format.rawValue, layerName: format.namesLayers ? name : nil,
+      revision: revision, path: path, driver: format.rawValue,
+      layerName: format.namesLayers ? report.layerName ?? name : nil,
       count: report.count, exceededLimit: exceeded, bytes: bytes,
       spatialReference: hasGeometry ? output.reference.definition : nil, geometryFields: report.geometryFields,
       differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,

@@ -15,6 +15,8 @@ struct GeometryProfile {
   private(set) var hasM = false
   /// Whether a feature has no geometry, or an empty one.
   private(set) var hasHoles = false
+  /// Whether any has a position.
+  private(set) var hasPositions = false
 
   /// - Complexity: O(positions) where they are no points.
   init(of rows: ArraySlice<UInt32>, in store: FeatureStore, _ share: WorkShare) throws {
@@ -23,6 +25,7 @@ struct GeometryProfile {
       guard let feature = store[row] else { continue }
       if let point = feature.point {
         kinds.insert(.point)
+        hasPositions = true
         if point.z.isNaN { lacksZ = true } else { hasZ = true }
       } else if let geometry = feature.geometry {
         note(geometry)
@@ -41,7 +44,7 @@ struct GeometryProfile {
       if positions.hasZ { hasZ = true } else { lacksZ = true }
       if positions.hasM { hasM = true }
     }
-    if isEmpty { hasHoles = true }
+    if isEmpty { hasHoles = true } else { hasPositions = true }
   }
 
   /// Whether coordinates in columns hold all of it.

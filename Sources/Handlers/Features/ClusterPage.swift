@@ -5,7 +5,6 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import JSONRPC
 import Query
 import WireCoding
 
@@ -15,8 +14,6 @@ struct ClusterPage {
   struct Content {
     var symbols = false
     var popups = false
-
-    var hasTexts: Bool { symbols || popups }
   }
 
   private let features: ClusteredFeatures
@@ -35,21 +32,36 @@ struct ClusterPage {
   }
 
   func clusters(_ nodes: [ClusterNode], _ share: WorkShare) throws -> [ClusterProtocol.Cluster] {
-    let clusters = nodes.filter(\.isCluster)
-    let rows = Dictionary(
-      uniqueKeysWithValues: zip(
-        clusters, try attributes.rows(of: clusters, in: features) { try share.checkpoint(0.7 * $0) }))
     var result: [ClusterProtocol.Cluster] = []
     var texts = 0
-    for (index, node) in nodes.enumerated() {
-      // Texts may take long to make.
-      if content.hasTexts || index & 63 == 0 { try share.checkpoint(0.7 + 0.3 * Double(index) / Double(nodes.count)) }
-      let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)
-      texts += cluster.textBytes
-      if let limit = share.worker?.resultBytes, texts > limit { throw RPCError.resultTooLarge(limit: limit) }
-      result.append(cluster)
+    let slices = stride(from: 0, to: nodes.count, by: 256).map { nodes[$0..<min($0 + 256, nodes.count)] }
+    for (slice, share) in zip(slices, share.split(by: slices.map(\.count))) {
+      let clusters = slice.filter(\.isCluster)
+      let rows = Dictionary(
+        uniqueKeysWithValues: zip(clusters, try attributes.rows(of: clusters, in: features, checking: share.checkpoint))
+      )
+      for node in slice {
+        // Labels and popups may take long to make.
+        try share.worker?.checkCancelled()
+        texts += rows[node].map(textBytes) ?? 0
+        try share.checkSize(texts)
+        let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)
+        texts += cluster.textBytes
+        try share.checkSize(texts)
+        result.append(cluster)
+      }
     }
     return result
+  }
+
+  /// The size of the texts among the attributes of a cluster.
+  private func textBytes(of row: FeatureRow) -> Int {
+    attributes.values(of: row).reduce(0) { bytes, attribute in
+      switch attribute.value {
+      case .string(let text), .json(let text): bytes + text.utf8.count
+      case .null, .bool, .integer, .double: bytes
+      }
+    }
   }
 
   private func cluster(_ node: ClusterNode, _ row: FeatureRow) -> ClusterProtocol.Cluster {

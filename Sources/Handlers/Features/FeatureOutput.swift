@@ -11,7 +11,7 @@ import WireCoding
 /// How features of a query are written.
 struct FeatureOutput: Sendable {
   let features: FeatureQuery
-  let selection: FeatureWriter.Selection
+  var selection: FeatureWriter.Selection
   /// Of the geometries.
   let reference: SpatialReference
   private let transformer: any CoordinateTransformer

@@ -156,20 +156,6 @@ extension SpatialRelation {
   }
 }
 
-extension WorldWrap {
-  /// The whole turns by which copies of a box meet the world or `extent`, 0 first.
-  ///
-  /// - Parameter extent: of the positions; nil for positions up to a turn beyond the world.
-  func shifts(of box: Envelope, over extent: Envelope?) -> [Double] {
-    let low = extent.map { max(min(xMin, $0.xMin), xMin - width) } ?? xMin - width
-    let high = extent.map { min(max(xMax, $0.xMax), xMax + width) } ?? xMax + width
-    guard box.width < 4 * width else { return [0] }
-    let first = ((low - box.xMax) / width).rounded(.up)
-    let last = ((high - box.xMin) / width).rounded(.down)
-    return [0] + stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { $0 * width }
-  }
-}
-
 extension Envelope {
   fileprivate func moved(by shift: Double) -> Envelope {
     Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)

@@ -1,5 +1,7 @@
 // Progress and cancellation of a task that works in several parts.
 
+import JSONRPC
+
 /// A part of a task's work: the worker that runs it, and its share of the task's progress.
 ///
 /// On the loop there is no worker: progress is not reported, and nothing cancels.
@@ -41,4 +43,13 @@ struct WorkShare: Sendable {
 
   /// A checkpoint after `done` of `count` items.
   func checkpoint(_ done: Int, of count: Int) throws { try checkpoint(Double(done) / Double(max(count, 1))) }
+
+  /// Throws where what has been made of a result is more than may be sent, or more than is made on the loop.
+  func checkSize(_ bytes: Int) throws {
+    if let worker {
+      guard bytes <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+    } else if bytes > FeatureQuery.maxInlineWeight {
+      throw FeatureQuery.NeedsWorker()
+    }
+  }
 }

@@ -18,10 +18,17 @@ extension FeatureService {
     if params.csvGeometry != nil, format != .csv { throw refuse("csvGeometry", of: "`CSV`") }
     let reference = try format.reference(
       given: try world.canonical(params.outSpatialReference), own: features.reference)
-    let output = try FeatureOutput(params, features, measures: false, in: reference, world)
+    var output = try FeatureOutput(params, features, measures: false, in: reference, world)
+    let geometryType = params.layer.map { world.layers[ID($0)]?.schema?.geometryType } ?? "Unknown"
+    // A table has none.
+    if geometryType == nil { output.selection.geometry = false }
+    if format == .flatGeobuf, !output.selection.geometry {
+      throw RPCError(
+        .noGeometry, "FlatGeobuf has no features without geometry.", path: "/params/path", expected: "another format")
+    }
     let export = FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
-      revision: world.revision)
+      geometryType: geometryType ?? "Unknown", revision: world.revision)
     return TaskPlan { worker in
       let result = try export.run(worker)
       return { _ in result }

@@ -103,6 +103,8 @@ extension FeatureService {
           if let feature = store[joined] { totals.add(feature, to: 0) }
         }
         for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
+        // One text may be the figure of many features.
+        try share.checkSize(columns.reduce(0) { $0 + $1.byteCount })
       }
       return columns.map(\.column)
     }

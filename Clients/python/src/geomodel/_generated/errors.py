@@ -322,7 +322,8 @@ class WrongKindError(GeoModelError):
 
 class NoGeometryError(GeoModelError):
     """The source's layer has no geometry; add it as a table. The coordinates of a CSV file are in the columns
-    that `xField` and `yField` of `source/open` name.
+    that `xField` and `yField` of `source/open` name. Of `feature/export`: the format has no features
+    without geometry.
 
     `data` has:
         available: The columns of a CSV file.

@@ -692,11 +692,12 @@ class ClusterMethods(SyncCaller):
     or filter, takes longer.
 
     A client that draws clusters follows them by observing what they depend on and asking again:
-    `/views/v/viewpoint` (its scale chooses the zoom), `featureReduction`, of an overlay `graphics`, of a
-    layer `definitionExpression`, `time`, `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate`
-    of `state/observe` bounds how often. An answer costs what it returns, edits since the last one what they
-    reach. Its `revision` tells whether a delta is contained in it. A cluster that is answered under the same
-    id has the same points, so what is known of these holds; those that are not answered any more are gone.
+    `/views/v/viewpoint` (its scale chooses the zoom), `featureReduction`, of an overlay `graphics` (whose
+    snapshot and deltas have the graphics themselves), of a layer `definitionExpression`, `time`,
+    `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate` of `state/observe` bounds how often. An
+    answer costs what it returns, edits since the last one what they reach. Its `revision` tells whether a
+    delta is contained in it. A cluster that is answered under the same id has the same points, so what is
+    known of these holds; those that are not answered any more are gone.
     """
 
     def query(
@@ -2926,6 +2927,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: There is a file of that name, and `ifExists` does not let it be replaced.

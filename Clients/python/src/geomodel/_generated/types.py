@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "832c0f883af75c75"
+PROTOCOL_HASH = "2ba934d9b5a427cb"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3120,7 +3120,9 @@ class StateChangedParams(TypedDict):
 class StateResyncedParams(TypedDict):
     """The params of `state/resynced`.
 
-    The client left too many bytes unread, so that deltas were dropped: this snapshot replaces all of them.
+    A snapshot in place of deltas: the client left too many bytes unread, or another document has replaced
+    collections that the subscription observes whole (`/layers`, `/layers/*/opacity`) and that have more than
+    500 objects before and after together. It follows the reply of the `document/open` that caused it.
     """
 
     subscription: str

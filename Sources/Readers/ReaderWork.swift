@@ -1,0 +1,79 @@
+// One request to a reader or writer: its replies, its messages, and how it died.
+
+import JSON
+import Platform
+import Reading
+import Synchronization
+
+/// One request to a reader, and what it has said so far.
+final class ReaderWork: Sendable {
+  let reader: ReaderHandle
+  private let path: String
+  private let noteProtections: @Sendable (UInt32) -> Void
+  /// Whether it has replied to the request, the driver that recognized the file, and GDAL's last messages.
+  private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
+  private let memory = Atomic(0)
+  static let messageLimit = 20
+
+  init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
+    self.reader = reader
+    self.path = path
+    self.noteProtections = noteProtections
+  }
+
+  /// The reader's resident memory when it was done.
+  var residentBytes: Int { memory.load(ordering: .relaxed) }
+
+  /// The last of GDAL's warnings and errors.
+  var messages: [String] { said.withLock(\.messages) }
+
+  /// Whether anything was replied to the request.
+  var hasBegun: Bool { said.withLock(\.begun) }
+
+  func end() { reader.end() }
+
+  func send(_ request: ReaderRequest, files: [CInt] = []) throws(ReadError) {
+    do throws(ChannelError) { try reader.send(request, files: files) } catch { throw failure() }
+  }
+
+  /// Receives replies until the request is done.
+  func finish(
+    isCancelled: () -> Bool, _ body: (ReaderReply, Message) throws(ReadError) -> Bool
+  ) throws(ReadError) {
+    while true {
+      let (reply, message): (ReaderReply, Message)
+      do throws(ChannelError) { (reply, message) = try reader.receive(path, isCancelled: isCancelled) } catch {
+        if error == .cancelled {
+          end()
+          throw .cancelled
+        }
+        throw failure(died: error == .closed)
+      }
+      if case .ready(let held) = reply {
+        noteProtections(held)
+        continue
+      }
+      said.withLock { $0.begun = true }
+      switch reply {
+      case .done(let bytes): return memory.store(bytes, ordering: .relaxed)
+      case .failed(let error): throw error
+      case .opened(let name): said.withLock { $0.driver = name }
+      case .complaint(let text):
+        said.withLock { $0.messages = $0.messages.suffix(Self.messageLimit - 1) + [String(text.prefix(1000))] }
+      default:
+        guard try body(reply, message) else { throw failure(died: false) }
+        if reply == .block { try send(.taken) }
+      }
+    }
+  }
+
+  /// Ends the reader.
+  ///
+  /// - Parameter died: whether it died; else it sent nonsense, and the signal that ends it is the server's own.
+  func failure(died: Bool = true) -> ReadError {
+    let (_, driver, messages) = said.withLock { $0 }
+    let signal = reader.endSignal()
+    return .readerFailed(
+      ReaderFailure(path: path, driver: driver, signal: died ? signal : nil, messages: messages))
+  }
+}
