@@ -106,7 +106,7 @@ let package = Package(
       "Handlers",
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "Query", "GeometryEngine", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",
@@ -124,7 +124,7 @@ let package = Package(
       "Host",
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
-        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", "Readers", logging,
+        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", "Readers", "Platform", logging,
       ]),
     .executableTarget(
       name: "geomodel-server",

@@ -23,6 +23,23 @@ static struct cgeos_functions functions;
 static int loaded;
 static char failure[512];
 
+static _Thread_local struct cgeos_interruption interruption;
+
+struct cgeos_interruption cgeos_set_interruption(struct cgeos_interruption next) {
+  struct cgeos_interruption last = interruption;
+  interruption = next;
+  return last;
+}
+
+bool cgeos_is_interruption_requested(void) {
+  return interruption.is_requested && interruption.is_requested(interruption.context);
+}
+
+// GEOS calls this on each thread before it looks at its flag of interruption, which is one for all threads.
+static void check_interruption(void) {
+  if (cgeos_is_interruption_requested()) functions.GEOS_interruptRequest();
+}
+
 static void load(void) {
   void *library = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
@@ -43,6 +60,7 @@ static void load(void) {
   }
   CGEOS_FUNCTIONS(CGEOS_FIND)
 #undef CGEOS_FIND
+  functions.GEOS_interruptRegisterCallback(check_interruption);
   loaded = 1;
 }
 

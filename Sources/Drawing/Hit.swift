@@ -93,6 +93,7 @@ private struct HitSearch {
   private let area: HitArea
   private let radius: Double
   private let check: () throws -> Void
+  private let drawsNothing: Bool
   private var symbols = OwnSymbols()
 
   init(
@@ -101,9 +102,8 @@ private struct HitSearch {
   ) throws {
     (self.layer, self.clusters, self.check) = (layer, clusters, check)
     radius = circle.radius + HitArea.rounding
-    let rules =
-      try layer.symbols.largest(in: layer.store, checking: check).map { $0.scaled(by: layer.symbolScale).reach }.max()
-      ?? 0
+    let largest = try layer.symbols.largest(in: layer.store, checking: check)
+    let rules = largest.map { $0.scaled(by: layer.symbolScale).reach }.max() ?? 0
     var known: [String: Double] = [:]
     let own = try layer.store.greatestSymbol { text in
       if let reach = known[text] { return reach }
@@ -112,6 +112,7 @@ private struct HitSearch {
       if known.count < OwnSymbols.limit { known[text] = reach }
       return reach
     }
+    drawsNothing = largest.isEmpty && own == nil
     let symbolReach = max(rules, own.map { $0 * layer.symbolScale + 1 } ?? 0)
     area = try HitArea(circle, symbolReach, layer, view, transformer)
   }
@@ -123,7 +124,7 @@ private struct HitSearch {
     _ transformer: any CoordinateTransformer, checking check: CancellationCheck
   ) throws -> [UInt32] {
     let store = layer.store
-    guard let extent = store.extent else { return [] }
+    guard !drawsNothing, let extent = store.extent else { return [] }
     let rows =
       if let boxes = area.boxes(within: extent, transformer) {
         if area.transform?.keepsLines ?? true {
@@ -164,7 +165,11 @@ private struct HitSearch {
   /// The hits among rows that are in drawing order, last drawn first.
   mutating func hits(among rows: [UInt32], limit: Int) throws -> [Hit] {
     let single = clusters.map { clusters in rows.filter(clusters.isSingle) } ?? rows
-    let shown = Array((layer.features?.shown(single) ?? single).reversed())
+    // What has no symbol is left out before positions are transformed.
+    let shown = try (layer.features?.shown(single) ?? single).reversed().enumerated().compactMap { index, row in
+      if index & 255 == 255 { try check() }
+      return layer.store[row].map(layer.symbols.hasSymbol) ?? false ? row : nil
+    }
     let points = try area.transform.map { try positions(of: shown, $0) }
     var hits: [Hit] = []
     for (index, row) in shown.enumerated() {

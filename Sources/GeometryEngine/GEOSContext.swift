@@ -38,26 +38,45 @@ final class GEOSContext {
 
   var reason: String { message.pointee.isEmpty ? "no reason given" : message.pointee }
 
+  /// Runs an operation, which returns nil where it fails.
+  ///
+  /// GEOS has one flag of interruption for all threads: an operation that another thread's request has hit is repeated.
+  func run<Result>(_ operation: String, _ body: () -> Result?) throws(EngineError) -> Result {
+    while true {
+      message.pointee = ""
+      if let result = body() { return result }
+      guard message.pointee.hasPrefix("InterruptedException") else {
+        throw .failed(operation: operation, reason: reason)
+      }
+      if cgeos_is_interruption_requested() { throw .interrupted }
+    }
+  }
+
   /// Predicates of GEOS return 0, 1, or 2 for an exception.
-  func answer(_ operation: String, _ result: CChar) throws(EngineError) -> Bool {
-    guard result != 2 else { throw .failed(operation: operation, reason: reason) }
-    return result == 1
+  func answer(_ operation: String, _ predicate: () -> CChar) throws(EngineError) -> Bool {
+    try run(operation) {
+      let result = predicate()
+      return result == 2 ? nil : result == 1
+    }
   }
 
   func validity(of shape: borrowing GEOSShape) throws(EngineError) -> Validity {
     var text: UnsafeMutablePointer<CChar>?
     var fault: OpaquePointer?
-    let result = geos.pointee.GEOSisValidDetail_r(handle, shape.handle, 0, &text, &fault)
+    let handle = shape.handle
+    let isValid = try answer("validity") { geos.pointee.GEOSisValidDetail_r(self.handle, handle, 0, &text, &fault) }
     defer {
-      if let text { geos.pointee.GEOSFree_r(handle, text) }
-      if let fault { geos.pointee.GEOSGeom_destroy_r(handle, fault) }
+      if let text { geos.pointee.GEOSFree_r(self.handle, text) }
+      if let fault { geos.pointee.GEOSGeom_destroy_r(self.handle, fault) }
     }
-    if try answer("validity", result) { return .valid }
+    if isValid { return .valid }
     var point: Point?
     if let fault {
       var x = 0.0
       var y = 0.0
-      if geos.pointee.GEOSGeomGetX_r(handle, fault, &x) == 1, geos.pointee.GEOSGeomGetY_r(handle, fault, &y) == 1 {
+      if geos.pointee.GEOSGeomGetX_r(self.handle, fault, &x) == 1,
+        geos.pointee.GEOSGeomGetY_r(self.handle, fault, &y) == 1
+      {
         point = Point(x: x, y: y)
       }
     }

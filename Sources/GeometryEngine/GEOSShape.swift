@@ -21,10 +21,9 @@ struct GEOSShape: ~Copyable {
     self.context = context
   }
 
-  /// Takes over a result of GEOS.
-  init(_ handle: OpaquePointer?, of operation: String, in context: GEOSContext) throws(EngineError) {
-    guard let handle else { throw .failed(operation: operation, reason: context.reason) }
-    self.handle = handle
+  /// Takes over the result of an operation of GEOS, which is nil where it fails.
+  init(of operation: String, in context: GEOSContext, _ body: () -> OpaquePointer?) throws(EngineError) {
+    handle = try context.run(operation, body)
     self.context = context
   }
 

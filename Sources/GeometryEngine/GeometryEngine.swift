@@ -9,6 +9,8 @@ public enum EngineError: Error, Hashable, Sendable {
   case unavailable(reason: String)
   /// GEOS reported an error, mostly for a malformed geometry, such as a ring of three positions.
   case failed(operation: String, reason: String)
+  /// The operation was interrupted; see ``GeometryEngine/interruptible(by:_:)``.
+  case interrupted
 }
 
 /// Whether a geometry is valid by the Simple Features rules; if not, why and where.
@@ -24,6 +26,23 @@ public enum Validity: Hashable, Sendable {
 /// if case .invalid(let reason, let at) = try GeometryEngine.validity(of: polygon) { ... }
 /// ```
 public enum GeometryEngine {
+  /// Runs `body`, in which operations on this thread end with ``EngineError/interrupted`` soon after `isCancelled` has become true.
+  ///
+  /// Operations ask for it thousands of times a second, where GEOS does: while it looks for intersections, unites and makes valid.
+  public static func interruptible<Result>(
+    by isCancelled: () -> Bool, _ body: () throws -> Result
+  ) rethrows -> Result {
+    try withoutActuallyEscaping(isCancelled) { isCancelled in
+      try withUnsafePointer(to: isCancelled) { context in
+        let outer = cgeos_set_interruption(
+          cgeos_interruption(
+            is_requested: { $0?.assumingMemoryBound(to: (() -> Bool).self).pointee() ?? false }, context: context))
+        defer { _ = cgeos_set_interruption(outer) }
+        return try body()
+      }
+    }
+  }
+
   /// Whether `geometry` is valid, and the first fault if not.
   public static func validity(of geometry: Geometry) throws(EngineError) -> Validity {
     let context = try GEOSContext()
@@ -40,7 +59,8 @@ public enum GeometryEngine {
     let context = try GEOSContext()
     let first = try GEOSShape(first, in: context)
     let second = try GEOSShape(second, in: context)
-    return try context.answer(
-      "intersects", context.geos.pointee.GEOSIntersects_r(context.handle, first.handle, second.handle))
+    return try context.answer("intersects") {
+      context.geos.pointee.GEOSIntersects_r(context.handle, first.handle, second.handle)
+    }
   }
 }

@@ -20,12 +20,10 @@ public struct PreparedGeometry: ~Copyable {
     let context = try GEOSContext()
     var shape = try context.united(geometry)
     if isMadeValid { shape = try context.madeValid(shape) }
-    guard let handle = context.geos.pointee.GEOSPrepare_r(context.handle, shape.handle) else {
-      throw .failed(operation: "prepare", reason: context.reason)
-    }
+    let whole = shape.handle
+    handle = try context.run("prepare") { context.geos.pointee.GEOSPrepare_r(context.handle, whole) }
     self.context = context
     self.shape = shape
-    self.handle = handle
   }
 
   deinit { context.geos.pointee.GEOSPreparedGeom_destroy_r(context.handle, handle) }
@@ -54,23 +52,21 @@ public struct PreparedGeometry: ~Copyable {
   }
 
   private func test(_ relation: SpatialRelation, _ other: borrowing GEOSShape) throws(EngineError) -> Bool {
-    let geos = context.geos
-    let result: CChar =
+    let (geos, context, first, second, whole) = (context.geos, context.handle, handle, other.handle, shape.handle)
+    return try self.context.answer("\(relation)") {
       switch relation {
-      case .intersects, .envelopeIntersects:
-        geos.pointee.GEOSPreparedIntersects_r(context.handle, handle, other.handle)
-      case .disjoint: Self.negated(geos.pointee.GEOSPreparedIntersects_r(context.handle, handle, other.handle))
+      case .intersects, .envelopeIntersects: geos.pointee.GEOSPreparedIntersects_r(context, first, second)
+      case .disjoint: Self.negated(geos.pointee.GEOSPreparedIntersects_r(context, first, second))
       // GEOS asks for the relation of the prepared geometry to the other.
-      case .contains: geos.pointee.GEOSPreparedWithin_r(context.handle, handle, other.handle)
-      case .within: geos.pointee.GEOSPreparedContains_r(context.handle, handle, other.handle)
-      case .crosses: geos.pointee.GEOSPreparedCrosses_r(context.handle, handle, other.handle)
-      case .overlaps: geos.pointee.GEOSPreparedOverlaps_r(context.handle, handle, other.handle)
-      case .touches: geos.pointee.GEOSPreparedTouches_r(context.handle, handle, other.handle)
-      case .equals: geos.pointee.GEOSEquals_r(context.handle, other.handle, shape.handle)
-      case .relate(let pattern):
-        geos.pointee.GEOSRelatePattern_r(context.handle, other.handle, shape.handle, pattern.text)
+      case .contains: geos.pointee.GEOSPreparedWithin_r(context, first, second)
+      case .within: geos.pointee.GEOSPreparedContains_r(context, first, second)
+      case .crosses: geos.pointee.GEOSPreparedCrosses_r(context, first, second)
+      case .overlaps: geos.pointee.GEOSPreparedOverlaps_r(context, first, second)
+      case .touches: geos.pointee.GEOSPreparedTouches_r(context, first, second)
+      case .equals: geos.pointee.GEOSEquals_r(context, second, whole)
+      case .relate(let pattern): geos.pointee.GEOSRelatePattern_r(context, second, whole, pattern.text)
       }
-    return try context.answer("\(relation)", result)
+    }
   }
 
   /// 1 for 0 and the reverse; exceptions stay.
@@ -82,10 +78,11 @@ extension GEOSContext {
   fileprivate func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
     guard case .collection = geometry else { return try GEOSShape(geometry, in: self) }
     let shape = try GEOSShape(geometry.uniform ?? geometry, in: self)
-    return try GEOSShape(geos.pointee.GEOSUnaryUnion_r(handle, shape.handle), of: "union", in: self)
+    return try GEOSShape(of: "union", in: self) { geos.pointee.GEOSUnaryUnion_r(handle, shape.handle) }
   }
 
   fileprivate func madeValid(_ shape: borrowing GEOSShape) throws(EngineError) -> GEOSShape {
-    try GEOSShape(geos.pointee.GEOSMakeValid_r(handle, shape.handle), of: "makeValid", in: self)
+    let given = shape.handle
+    return try GEOSShape(of: "makeValid", in: self) { geos.pointee.GEOSMakeValid_r(handle, given) }
   }
 }

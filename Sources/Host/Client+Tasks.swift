@@ -120,10 +120,7 @@ extension Client {
     let boundTask = LoopBound(task, on: loop)
     let priority = request?.meta.task?.priority.map(WorkPriority.init)
     loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
-      let outcome = Result {
-        try worker.checkCancelled()
-        return try piece(worker)
-      }
+      let outcome = Result { try worker.run { try piece(worker) } }
       // Keeps the params alive, which the work may read in place.
       withExtendedLifetime(request) {}
       loop.execute {

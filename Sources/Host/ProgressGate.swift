@@ -1,10 +1,20 @@
-// Passes progress from a worker thread to the loop: only the latest value, with at most one call scheduled.
+// Passes progress from a worker thread to the loop: only the latest value, with at most one call scheduled, and some time apart.
 
 import JSONRPC
+import Platform
 import Synchronization
 
 final class ProgressGate: Sendable {
-  private let state = Mutex((latest: 0.0, isScheduled: false))
+  /// In nanoseconds. To wake the loop takes as long as to test some thousand features, after which work reports again.
+  private static let interval: UInt64 = 2_000_000
+
+  private struct State {
+    var latest = 0.0
+    var isScheduled = false
+    /// When a call was scheduled last.
+    var time: UInt64 = 0
+  }
+  private let state = Mutex(State())
 
   var latest: Double {
     state.withLock {
@@ -13,12 +23,14 @@ final class ProgressGate: Sendable {
     }
   }
 
-  /// Stores the fraction, and schedules `publish` on the loop unless it is scheduled already.
+  /// Stores the fraction, and schedules `publish` on the loop unless it is scheduled already, or was a moment ago.
   func report(_ fraction: Double, on loop: any Loop, _ publish: @escaping @Sendable () -> Void) {
+    let now = monotonicNanoseconds()
     let schedules = state.withLock { state in
       state.latest = fraction
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+      guard !state.isScheduled, now &- state.time >= Self.interval else { return false }
+      (state.isScheduled, state.time) = (true, now)
+      return true
     }
     if schedules { loop.execute(publish) }
   }

@@ -5,15 +5,17 @@ import Geometry
 
 /// The WGS 84 ellipsoid, ready for geodesics.
 ///
-/// `@unchecked`: the C struct is immutable once made, and PROJ's functions live as long as the process.
+/// `@unchecked`: the C struct is immutable once made, and lives as long as the process, as PROJ's functions do.
 struct Geodesic: @unchecked Sendable {
   private let proj: UnsafePointer<cproj_functions>
-  private let ellipsoid: geod_geodesic
+  /// 400 bytes, which no call copies.
+  private let ellipsoid: UnsafePointer<geod_geodesic>
 
   static let wgs84: Result<Geodesic, TransformError> = PROJLibrary.shared.map { library in
-    var ellipsoid = geod_geodesic()
-    library.functions.pointee.geod_init(&ellipsoid, 6_378_137, 1 / 298.257223563)
-    return Geodesic(proj: library.functions, ellipsoid: ellipsoid)
+    let ellipsoid = UnsafeMutablePointer<geod_geodesic>.allocate(capacity: 1)
+    ellipsoid.initialize(to: geod_geodesic())
+    library.functions.pointee.geod_init(ellipsoid, 6_378_137, 1 / 298.257223563)
+    return Geodesic(proj: library.functions, ellipsoid: UnsafePointer(ellipsoid))
   }
 
   static func outside(_ index: Int) -> TransformError {
@@ -21,17 +23,15 @@ struct Geodesic: @unchecked Sendable {
   }
 
   /// Accepts any finite longitude, and latitudes within ±90°.
-  static func check(_ points: [Point]) throws(TransformError) {
-    for (index, point) in points.enumerated() where !(point.x.isFinite && abs(point.y) <= 90) { throw outside(index) }
+  static func check(_ point: Point, _ index: Int) throws(TransformError) {
+    guard point.x.isFinite, abs(point.y) <= 90 else { throw outside(index) }
   }
 
   func inverse(_ start: Point, _ end: Point) -> GeodesicLine {
     var distance = 0.0
     var startAzimuth = 0.0
     var endAzimuth = 0.0
-    withUnsafePointer(to: ellipsoid) {
-      proj.pointee.geod_inverse($0, start.y, start.x, end.y, end.x, &distance, &startAzimuth, &endAzimuth)
-    }
+    proj.pointee.geod_inverse(ellipsoid, start.y, start.x, end.y, end.x, &distance, &startAzimuth, &endAzimuth)
     return GeodesicLine(
       distance: distance, startAzimuth: Self.compass(startAzimuth), endAzimuth: Self.compass(endAzimuth))
   }
@@ -39,9 +39,7 @@ struct Geodesic: @unchecked Sendable {
   func direct(_ start: Point, _ azimuth: Double, _ distance: Double) -> (Point, azimuth: Double) {
     var point = start
     var endAzimuth = 0.0
-    withUnsafePointer(to: ellipsoid) {
-      proj.pointee.geod_direct($0, start.y, start.x, azimuth, distance, &point.y, &point.x, &endAzimuth)
-    }
+    proj.pointee.geod_direct(ellipsoid, start.y, start.x, azimuth, distance, &point.y, &point.x, &endAzimuth)
     return (point, Self.compass(endAzimuth))
   }
 

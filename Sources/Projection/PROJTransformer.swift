@@ -96,7 +96,8 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
 
   public func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine {
     let geodesic = try Geodesic.wgs84.get()
-    try Geodesic.check([start, end])
+    try Geodesic.check(start, 0)
+    try Geodesic.check(end, 1)
     return geodesic.inverse(start, end)
   }
 
@@ -107,7 +108,7 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     from start: Point, azimuth: Double, distance: Double
   ) throws(TransformError) -> (Point, azimuth: Double) {
     let geodesic = try Geodesic.wgs84.get()
-    try Geodesic.check([start])
+    try Geodesic.check(start, 0)
     guard azimuth.isFinite, distance.isFinite else { throw Geodesic.outside(0) }
     return geodesic.direct(start, azimuth, distance)
   }

@@ -29,7 +29,7 @@ ROOT = HERE.parents[1]
 BUILD = ROOT / ".build" / "benchmarks"
 PROGRAMS = {
     "drive": ("drive.c", ["-ljansson", "-lm"]),
-    "server": ("floors/server.c", ["-ljansson"]),
+    "server": ("floors/server.c", ["-ljansson", "-lm"]),
     "parse": ("floors/parse.c", ["-ljansson", "-lm"]),
     "notify": ("floors/notify.c", ["-ljansson"]),
     "hilbert_rtree": ("floors/hilbert_rtree.c", []),
@@ -100,6 +100,8 @@ MEASURES = [
     Measure("query-features", "model", "us/box", "features_microseconds", most=1.9),
     Measure(
         "query-features-six", "model", "us/box", "features_microseconds", floor_key="six_decimals_microseconds", most=1.7),
+    Measure("nearest-wire", "model", "us/place", "nearest_microseconds", most=1.5),
+    Measure("nearest-wire-geodetic", "model", "us/place", "nearest_geodetic_microseconds", floor_key="nearest_microseconds"),
     Measure("moved-ids", "model", "us/box", "moved_ids_microseconds", own_key="ids_microseconds", most=1.5),
     Measure(
         "moved-features", "model", "us/box", "moved_features_microseconds", own_key="features_microseconds", most=1.5),
@@ -108,8 +110,12 @@ MEASURES = [
     Measure("statistics", "filters", "ms", "statistics_milliseconds", floor_key="count_milliseconds", most=10),
     Measure("equality", "filters", "us", "equality_microseconds", own_key="ids_microseconds", most=2),
     Measure("equality-first", "filters", "ms", "equality_first_milliseconds"),
-    Measure("filter-cancel", "filters", "ms", "cancel_milliseconds", limit=50),
-    Measure("filter-cancel-worker", "filters", "ms", "worker_milliseconds", limit=100),
+    *(
+        measure
+        for kind in ("filter", "nearest", "join", "clusters", "identify")
+        for measure in (
+            Measure(f"{kind}-cancel", "filters", "ms", f"cancel_{kind}_milliseconds", limit=50),
+            Measure(f"{kind}-cancel-worker", "filters", "ms", f"worker_{kind}_milliseconds", limit=100))),
     Measure("first-write", "edits", "us", "first_write_microseconds", limit=1000),
     Measure("undo-delete", "edits", "s", "undo_delete_seconds", own_key="delete_seconds", most=2),
     Measure("undo-delete-stretch", "edits", "s", "stretch_undo_delete_seconds", own_key="stretch_delete_seconds", most=2),

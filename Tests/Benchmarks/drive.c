@@ -6,7 +6,9 @@
 #include <jansson.h>
 #include <signal.h>
 
+#include "cancel.h"
 #include "filters.h"
+#include "nearest.h"
 #include "observe.h"
 #include "wire.h"
 
@@ -348,6 +350,8 @@ static void move(Server *s, const Loaded *l, Points *p) {
   free(params.data);
 }
 
+static int64_t id_of_row(const void *loaded, uint32_t row) { return id_of(loaded, row); }
+
 // Loads and queries, which checks that the server holds what was sent; queries again after a move if `moves`.
 static void model(int columns, int moves, char **command) {
   Server s = {0};
@@ -365,6 +369,7 @@ static void model(int columns, int moves, char **command) {
     call(&s, 9, "bench/sixDecimals", "{}");
     tolerance = 0;
   }
+  if (moves) ask_places(&s, !finish_method, &points, id_of_row, &l);
   if (moves) {
     move(&s, &l, &points);
     ask(&s, "moved_ids", 0, boxes, &l, &points);
@@ -372,8 +377,6 @@ static void model(int columns, int moves, char **command) {
   }
   end_session(&s);
 }
-
-static int64_t id_of_row(const void *loaded, uint32_t row) { return id_of(loaded, row); }
 
 // Loads, and asks for attributes.
 static void filters(char **command) {
@@ -386,7 +389,7 @@ static void filters(char **command) {
   ask_statistics(&s, &points);
   ask(&s, "ids", 0, boxes, &l, &points);
   ask_names(&s, &points, id_of_row, &l);
-  cancel_work(&s, point_count);
+  cancel_all(&s, point_count);
   end_session(&s);
 }
 

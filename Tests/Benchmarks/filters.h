@@ -1,4 +1,4 @@
-// Questions about attributes: conditions counted, statistics by groups, equality, and cancelling what takes long.
+// Questions about attributes: conditions counted, statistics by groups, equality.
 
 #ifndef FILTERS_H
 #define FILTERS_H
@@ -107,38 +107,6 @@ static void ask_names(Server *s, const Points *p, int64_t (*id_of_row)(const voi
   }
   printf("equality_first_milliseconds %.3f\n", first * 1e3);
   printf("equality_microseconds %.2f\n", median(times, NAMES) * 1e6);
-}
-
-// What takes long is cancelled a little later; then the worker is asked something else.
-static void cancel_work(Server *s, uint32_t count) {
-  static const char cancel[] = "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":20}}";
-  double answered = 0, back = 0;
-  for (int wait = 1; wait <= 201; wait += 40) {
-    Buffer b = {0};
-    begin_request(&b, 20, "feature/queryDistinctValues");
-    append_literal(&b, "{\"overlay\":\"o1\",\"fields\":[\"name\",\"rank\"],\"orderBy\":[{\"field\":\"rank\"}]}}");
-    frame_from(&b, 0);
-    transmit(s, b.data, b.length);
-    poll(NULL, 0, wait);
-    b.length = 0;
-    append(&b, cancel, sizeof cancel - 1);
-    frame_from(&b, 0);
-    double start = now();
-    transmit(s, b.data, b.length);
-    Frame frame = next_answer(s);
-    double seconds = now() - start;
-    if (!memmem(frame.data, frame.length, "-32800", 6)) {
-      // Over few points, as in a quick run, it may be done before.
-      if (count < 1000000) break;
-      fail("not cancelled: %.200s", frame.data);
-    }
-    if (seconds > answered) answered = seconds;
-    call(s, 21, "feature/queryCount", "{\"overlay\":\"o1\",\"whereClause\":\"rank > 5000000\"}");
-    seconds = now() - start;
-    if (seconds > back) back = seconds;
-    free(b.data);
-  }
-  printf("cancel_milliseconds %.3f\nworker_milliseconds %.3f\n", answered * 1e3, back * 1e3);
 }
 
 #endif

@@ -17,15 +17,14 @@ import Testing
   private func store() throws -> FeatureStore {
     var random = SystemSeed(42)
     var store = FeatureStore()
-    for _ in 0..<1000 {
-      var batch = FeatureBatch()
-      for _ in 0..<1000 {
-        let x = random.unit() * 360 - 180
-        batch.begin(id: nil)
-        batch.setPoint(x: x, y: random.unit() * 180 - 90)
-      }
-      try store.append(batch)
+    // At once, as Boost's tree.
+    var batch = FeatureBatch()
+    for _ in 0..<1_000_000 {
+      let x = random.unit() * 360 - 180
+      batch.begin(id: nil)
+      batch.setPoint(x: x, y: random.unit() * 180 - 90)
     }
+    try store.append(batch)
     return store
   }
 
@@ -48,6 +47,8 @@ import Testing
             for each in try query.planar(to: SIMD2(place.x, place.y)) { sum += each.distance }
           }
         })
+    }
+    for _ in 0..<9 {
       best.geodetic = min(
         best.geodetic, try seconds { for place in places { _ = try query.geodetic(to: place, geodesy) } })
     }

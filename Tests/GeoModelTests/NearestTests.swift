@@ -156,7 +156,11 @@ import Testing
     struct Stop: Error {}
     let store = try store((0..<5000).map { .point(Point(x: Double($0 % 90), y: Double($0 % 60))) })
     #expect(throws: Stop.self) {
-      try NearestQuery(store, rows: nil, count: 1).geodetic(to: Point(x: -120, y: -60), geodesy) { throw Stop() }
+      try NearestQuery(store, rows: nil, count: 1, checking: { throw Stop() })
+        .geodetic(to: Point(x: -120, y: -60), geodesy)
+    }
+    #expect(throws: Stop.self) {
+      try NearestQuery(store, rows: nil, count: 5000, checking: { throw Stop() }).planar(to: .zero)
     }
   }
 }

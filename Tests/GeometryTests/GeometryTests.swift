@@ -17,4 +17,18 @@ import Testing
         Envelope(xMin: 170, yMin: -10, xMax: 180, yMax: 10), Envelope(xMin: -180, yMin: -10, xMax: -170, yMax: 10),
       ])
   }
+
+  @Test func `outer rings turn counterclockwise, holes clockwise, with their Z`() {
+    let clockwise = Positions(values: [0, 0, 1, 0, 4, 2, 4, 4, 3, 4, 0, 4, 0, 0, 1], hasZ: true)
+    let counterclockwise = Positions(values: [0, 0, 1, 4, 0, 4, 4, 4, 3, 0, 4, 2, 0, 0, 1], hasZ: true)
+    let wanted = Geometry.polygon([counterclockwise, clockwise])
+    for rings in [[clockwise, counterclockwise], [clockwise, clockwise], [counterclockwise, clockwise]] {
+      #expect(Geometry.polygon(rings).withRightHandRings == wanted)
+      #expect(
+        Geometry.collection([.multiPolygon([rings])]).withRightHandRings
+          == .collection([.multiPolygon([[counterclockwise, clockwise]])]))
+    }
+    #expect(Geometry.polygon([Positions(), Positions(hasM: true)]).withRightHandRings.isEmpty)
+    #expect(Geometry.lineString(clockwise).withRightHandRings == .lineString(clockwise))
+  }
 }

@@ -2,6 +2,7 @@
 
 import Geometry
 import GeometryEngine
+import Glibc
 import Testing
 
 @Suite struct `Planar geometry by GEOS` {
@@ -24,6 +25,91 @@ import Testing
   @Test(arguments: samples) func `every type goes in`(geometry: Geometry) throws {
     _ = try GeometryEngine.validity(of: geometry)
     #expect(try GeometryEngine.intersects(geometry, geometry) == !geometry.isEmpty)
+  }
+
+  /// A line to and fro: GEOS looks at each pair of its edges, which takes hours.
+  private var tangled: Geometry {
+    let points = (0..<200_000).map { index in
+      let (side, shift) = (Double(index % 2), Double(index) * 1e-9)
+      return Point(x: side + shift, y: side - shift)
+    }
+    return .lineString(Positions(points))
+  }
+
+  @Test(arguments: [SpatialRelation.crosses, .touches, .overlaps])
+  func `an operation on large geometries ends when it is cancelled`(relation: SpatialRelation) throws {
+    let prepared = try PreparedGeometry(tangled)
+    var asked = 0
+    var (begun, cancelled) = (processorSeconds(), 0.0)
+    #expect(throws: EngineError.interrupted) {
+      try GeometryEngine.interruptible {
+        asked += 1
+        if asked == 1000 { cancelled = processorSeconds() }
+        return asked >= 1000
+      } _: {
+        begun = processorSeconds()
+        _ = try prepared.relates(relation, tangled)
+      }
+    }
+    #expect(cancelled > begun && processorSeconds() - cancelled < 0.1)
+  }
+
+  /// Of this thread: independent of what else runs.
+  private func processorSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
+  @Test func `making valid, uniting and checking end when they are cancelled`() throws {
+    let ring = (0..<100_000).map { Point(x: Double($0 % 2) * 100, y: Double($0) * 1e-4) }
+    let polygon = Geometry.polygon([Positions(ring + [ring[0]])])
+    let operations: [() throws -> Void] = [
+      { _ = try PreparedGeometry(polygon, isMadeValid: true) },
+      { _ = try PreparedGeometry(.collection([tangled, tangled])) },
+    ]
+    for operation in operations {
+      var asked = 0
+      #expect(throws: EngineError.interrupted) {
+        try GeometryEngine.interruptible {
+          asked += 1
+          return asked >= 100
+        } _: {
+          try operation()
+        }
+      }
+    }
+  }
+
+  @Test func `a cancelled operation disturbs none of other threads`() async throws {
+    let polygon = try read("POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0), (4 4, 6 4, 6 6, 4 6, 4 4))")
+    let other = try read("POLYGON ((5 5, 15 5, 15 15, 5 15, 5 5))")
+    let tangled = tangled
+    let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          for _ in 0..<200 {
+            if worker.isMultiple(of: 2) {
+              do {
+                var asked = 0
+                try GeometryEngine.interruptible {
+                  asked += 1
+                  return asked > 5
+                } _: {
+                  _ = try PreparedGeometry(polygon).relates(.crosses, tangled)
+                }
+                return false
+              } catch EngineError.interrupted {}
+            } else if try !PreparedGeometry(polygon).relates(.overlaps, other) {
+              return false
+            }
+          }
+          return true
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes == [true, true, true, true])
   }
 
   @Test func `prepared and plain agree`() throws {

@@ -55,6 +55,28 @@ import Testing
     #expect(try server.line().hasPrefix(#"{"jsonrpc":"2.0","id":9,"result":"#))
   }
 
+  @Test func `a relation that GEOS would decide in hours is cancelled, and its work stops`() throws {
+    let server = try ServerProcess.started()
+    let tangled = (0..<20_000).map { "[\(Double($0 % 2) + Double($0) * 1e-8),\(Double($0 % 2) - Double($0) * 1e-8)]" }
+    let line = #"{"type":"LineString","coordinates":[\#(tangled.joined(separator: ","))]}"#
+    try server.send(request("1", "map/create", #"{"id":"m1"}"#) + "\n")
+    try server.send(request("2", "view/create", #"{"id":"v1","map":"m1"}"#) + "\n")
+    try server.send(request("3", "overlay/create", #"{"id":"o1","view":"v1"}"#) + "\n")
+    try server.send(
+      request("4", "overlay/addGraphics", #"{"overlay":"o1","graphics":[{"geometry":\#(line)}]}"#) + "\n")
+    for _ in 1...4 { #expect(try server.reply().contains(#""result""#)) }
+    let params = #"{"overlay":"o1","geometry":\#(line),"spatialRelationship":"crosses"}"#
+    try server.send(request("\"long\"", "feature/queryCount", params) + "\n")
+    // By then it has begun.
+    for id in 10..<100 {
+      try server.send(request("\(id)", "session/echo") + "\n")
+      #expect(try server.reply() == echoed("\(id)"))
+    }
+    try server.send(cancel("\"long\""))
+    #expect(failure(try server.reply()) == "\"long\" -32800 cancelled")
+    try server.untilNothingWorks()
+  }
+
   @Test func `opening a text file reports progress as well`() throws {
     let server = try ServerProcess.started()
     let params = #"{"id":"big","path":"\#(LargeFile.path)","meta":{"progressToken":"t"}}"#

@@ -3,6 +3,7 @@
 #define CGEOS_H
 
 #include <geos_c.h>
+#include <stdbool.h>
 
 /// Every function called, once. Adding one here is all it takes.
 #define CGEOS_FUNCTIONS(X) \
@@ -14,7 +15,8 @@
   X(GEOSPreparedContains_r) X(GEOSPreparedWithin_r) X(GEOSPreparedCrosses_r) X(GEOSPreparedOverlaps_r) \
   X(GEOSPreparedTouches_r) X(GEOSCoordSeq_copyFromBuffer_r) X(GEOSGeom_createPointFromXY_r) \
   X(GEOSGeom_createEmptyPoint_r) X(GEOSGeom_createLineString_r) X(GEOSGeom_createLinearRing_r) \
-  X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r)
+  X(GEOSGeom_createPolygon_r) X(GEOSGeom_createEmptyPolygon_r) X(GEOSGeom_createCollection_r) \
+  X(GEOS_interruptRegisterCallback) X(GEOS_interruptRequest)
 
 /// The library's functions, each of the type that its header declares.
 struct cgeos_functions {
@@ -27,5 +29,17 @@ struct cgeos_functions {
 ///
 /// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
 const struct cgeos_functions *_Nullable cgeos_load(const char *_Nullable *_Nonnull reason);
+
+/// Whether the work of a thread is no longer wanted.
+struct cgeos_interruption {
+  bool (*_Nullable is_requested)(const void *_Nullable context);
+  const void *_Nullable context;
+};
+
+/// Sets what GEOS asks on this thread, again and again within an operation, which fails once the answer is yes. Returns what was set.
+struct cgeos_interruption cgeos_set_interruption(struct cgeos_interruption interruption);
+
+/// Asks it now.
+bool cgeos_is_interruption_requested(void);
 
 #endif

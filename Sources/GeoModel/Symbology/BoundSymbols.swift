@@ -66,6 +66,13 @@ public struct BoundSymbols: Sendable {
     return greatest
   }
 
+  /// Whether a row has a symbol; costs less than to make it.
+  public func hasSymbol(_ row: FeatureRow) -> Bool {
+    if row.symbol != nil { return true }
+    if let renderer { return renderer.index(of: row) != nil }
+    return fallback != .nothing && ShapeKind(row) != nil
+  }
+
   /// The symbol of a row; nil if the row has none. Ignores visibility.
   public func symbol(of row: FeatureRow) -> DrawnSymbol? {
     if let own = row.symbol { return .own(Text(own)) }

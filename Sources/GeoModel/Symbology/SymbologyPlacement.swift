@@ -6,15 +6,13 @@ extension MemberValue {
   /// Gives an expression with its geometries in the reference of the features.
   typealias Placing = (Expression) throws(ExpressionError) -> Expression
 
-  /// The value, geometries in its expressions placed; the same where it is no renderer, labels or popup.
+  /// The value, geometries in its expressions placed; the same where it has no renderer, labels or popup.
   func placed(_ place: Placing) throws(SymbologyError) -> MemberValue {
     switch self {
     case .renderer(let renderer): return .renderer(try renderer.placed(place))
     case .popup(let popup): return .popup(try popup.placed(place))
-    case .labels(let labels):
-      var result: [LabelDefinition] = []
-      for (index, label) in labels.enumerated() { result.append(try label.placed(at: String(index), place)) }
-      return .labels(result)
+    case .labels(let labels): return .labels(try labels.placed(place))
+    case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
     default: return self
     }
   }
@@ -53,6 +51,24 @@ extension Renderer {
         source: try variable.source.placed(at: path, place), effect: variable.effect)
     }
     return Renderer(kind, visualVariables: variables)
+  }
+}
+
+extension FeatureReduction {
+  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> FeatureReduction {
+    var result = self
+    do { result.renderer = try renderer?.placed(place) } catch { throw error.under("renderer") }
+    do { result.labels = try labels.placed(place) } catch { throw error.under("labels") }
+    do { result.popup = try popup?.placed(place) } catch { throw error.under("popup") }
+    return result
+  }
+}
+
+extension [LabelDefinition] {
+  fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
+    var result: [LabelDefinition] = []
+    for (index, label) in enumerated() { result.append(try label.placed(at: String(index), place)) }
+    return result
   }
 }
 

@@ -45,7 +45,7 @@ struct CSVText: ~Copyable {
     let wanted = export.params.csvGeometry
     guard export.output.selection.geometry else { return .none }
     if wanted == .wkt { return .wkt }
-    let profile = try GeometryProfile(of: rows, in: export.output.features.store, share.split(by: 1, 9)[0])
+    let profile = try GeometryProfile(of: rows, in: export.output.features.store, share)
     if profile.isOfPlainPoints { return .xy(hasZ: profile.hasZ) }
     guard wanted == nil else {
       throw RPCError(

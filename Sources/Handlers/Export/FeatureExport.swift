@@ -64,8 +64,9 @@ struct FeatureExport: Sendable {
       var text = GeoJSONText(self, separators: separators)
       try text.write(rows, to: file, &report, share)
     case .csv:
-      var text = try CSVText(self, rows, share)
-      try text.write(rows, to: file, &report, share)
+      let shares = share.split(by: 1, 9)
+      var text = try CSVText(self, rows, shares[0])
+      try text.write(rows, to: file, &report, shares[1])
     case .geoPackage, .flatGeobuf, .parquet:
       guard let driver = format.driver else { return }
       let blocks = try BlockExport(self, driver, named: name, rows, share)

@@ -148,7 +148,8 @@ struct FeatureJoin: Sendable {
     let isMoved = joined.reference != .wgs84
     let store = isMoved ? try joined.moved(joinedRows, to: .wgs84, transformer, shares[0]) : joined.store
     let query = NearestQuery(
-      store, rows: isMoved ? nil : joinedRows.map { RowSet($0) }, count: nearestCount, radius: radius)
+      store, rows: isMoved ? nil : joinedRows.map { RowSet($0) }, count: nearestCount, radius: radius,
+      checking: { try share.worker?.checkCancelled() })
     let positions = PlacePositions(of: features, transformer, geodesy)
     let size = 256
     let parts = try shares[1].concurrently((rows.count + size - 1) / size) { part in
@@ -157,8 +158,7 @@ struct FeatureJoin: Sendable {
       for row in rows[part * size..<min((part + 1) * size, rows.count)] {
         try share.worker?.checkCancelled()
         guard let feature = features.store[row], let place = positions.point(of: feature, in: .wgs84) else { continue }
-        let check = { try share.worker?.checkCancelled() ?? () }
-        for each in try query.geodetic(to: place, geodesy, checking: check) {
+        for each in try query.geodetic(to: place, geodesy) {
           pairs.append(row, each.row)
           distances.append(each.distance)
         }

@@ -102,15 +102,12 @@ struct NearestFeatures: Sendable {
       rows = nil
     }
     let query = NearestQuery(
-      store, rows: rows.map { RowSet($0) }, count: limit + (isBounded ? 1 : 0), radius: radius)
+      store, rows: rows.map { RowSet($0) }, count: limit + (isBounded ? 1 : 0), radius: radius,
+      checking: { try share.worker?.checkCancelled() })
     var answer = Answer()
     for (index, place) in places.enumerated() {
       try shares[2].checkpoint(index, of: places.count)
-      let check = { try share.worker?.checkCancelled() ?? () }
-      let found =
-        isPlanar
-        ? try query.planar(to: SIMD2(place.x, place.y), checking: check)
-        : try query.geodetic(to: place, geodesy, checking: check)
+      let found = try isPlanar ? query.planar(to: SIMD2(place.x, place.y)) : query.geodetic(to: place, geodesy)
       answer.exceeded = answer.exceeded || found.count > limit
       answer.counts.append(min(found.count, limit))
       answer.neighbours += found.prefix(limit)

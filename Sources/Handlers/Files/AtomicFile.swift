@@ -58,8 +58,7 @@ package struct AtomicFile: ~Copyable {
     let (descriptor, problem) = UnfinishedSaves.files.withLock { files -> (CInt, CInt) in
       guard !files.isEnding else { return (-1, ECANCELED) }
       while true {
-        let number = lastNumber.add(1, ordering: .relaxed).newValue
-        name = folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
+        name = temporaryName(in: folder)
         let descriptor = open(
           name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
         // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
@@ -75,6 +74,12 @@ package struct AtomicFile: ~Copyable {
     guard descriptor >= 0 else { throw RPCError(savingTo: target, problem) }
     let lost = replaced == nil ? [] : keepAttributes(of: target, for: descriptor)
     return AtomicFile(target: target, temporary: name, descriptor: descriptor, lost: lost)
+  }
+
+  /// A name that ``clearLeftovers(in:)`` recognizes.
+  private static func temporaryName(in folder: String) -> String {
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    return folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
   }
 
   /// Deletes the temporary files of processes that were killed while they saved: none of that number lives
@@ -118,7 +123,7 @@ package struct AtomicFile: ~Copyable {
 
   /// Another file in the same folder, without a name: it is gone with its descriptor, which the caller closes.
   func scratch() throws(RPCError) -> CInt {
-    let name = temporary + ".part"
+    let name = Self.temporaryName(in: target.parentFolder)
     let scratch = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard scratch >= 0 else { throw failure() }
     unlink(name)

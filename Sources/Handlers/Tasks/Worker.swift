@@ -1,6 +1,7 @@
 // What a task has on its worker thread: whether it is still wanted, and a way to say how far it is.
 
 import GeoModel
+import GeometryEngine
 import JSON
 import JSONRPC
 import Readers
@@ -47,6 +48,12 @@ public final class Worker: Sendable {
 
   /// Says how far the work is, in 0...1.
   public func report(_ fraction: Double) { onProgress(fraction) }
+
+  /// Runs a piece of the work on this thread; operations of GEOS in it end when the work is cancelled.
+  package func run<Result>(_ piece: () throws -> Result) throws -> Result {
+    try checkCancelled()
+    return try GeometryEngine.interruptible(by: { isCancelled }, piece)
+  }
 
   /// Ends the work when nobody wants it any more.
   public func checkCancelled() throws {

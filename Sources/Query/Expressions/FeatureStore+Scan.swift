@@ -49,15 +49,33 @@ extension FeatureStore {
     _ conditions: [CompiledExpression], checkingEvery interval: Int = 8, _ check: CancellationCheck,
     while isWanted: () -> Bool = { true }, _ body: (Slot, RowMask) throws -> Void
   ) rethrows {
+    let columns = conditions.flatMap(\.columns)
     try RowMask.withRows { mask in
       for (number, slot) in slots.enumerated() {
         guard isWanted() else { return }
         if number.isMultiple(of: interval) { try check(Double(number) / Double(slots.count)) }
+        // Never the case; it only keeps the compiler from removing the loads.
+        if touch(columns, after: number) == .min { return }
         slot.chunk.markLive(mask)
         for condition in conditions { condition.narrow(mask, to: condition.plan, slot.chunk) }
         try body(slot, mask)
       }
     }
+  }
+}
+
+extension FeatureStore {
+  /// Loads what the next chunks' columns begin with into the processor's caches, while a chunk is worked on: addresses lead to addresses, so
+  /// each step is taken for another chunk.
+  @inline(__always)
+  private func touch(_ columns: [Int], after number: Int) -> Int {
+    guard number &+ 3 < slots.count else { return 0 }
+    var sum = slots[number &+ 3].reader.pointee.count
+    for column in columns {
+      sum &+= slots[number &+ 2].reader.pointee.touchAddresses(ofAligned: column)
+      sum &+= slots[number &+ 1].reader.pointee.touchValues(ofAligned: column)
+    }
+    return sum
   }
 }
 

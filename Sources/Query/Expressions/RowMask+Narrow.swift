@@ -4,6 +4,7 @@ import Geometry
 
 extension RowMask {
   func narrow(to test: ColumnTest, _ column: Int, _ chunk: FeatureChunk) {
+    if chunk.withReader({ narrow(to: test, $0.values(ofAligned: column)) }) { return }
     guard let index = chunk.index(of: column) else {
       if !test.holds(.null) { cut(at: 0) }
       return
@@ -14,19 +15,47 @@ extension RowMask {
     // Unknown counts as false: rows without a value are cleared first.
     unmark(columns[index].nulls)
     cut(at: columns[index].count)
-    switch columns[index].layout {
-    case .doubles: narrowDoubles(columns[index].words, columns[index].doubleBounds, to: test)
-    case .integers: narrowIntegers(columns[index].words, columns[index].integerBounds, to: test)
+    // A copy of the addresses: each array would be counted, and its header read.
+    let reader = columns[index].reader
+    switch reader.layout {
+    case .doubles, .integers, .codes: narrow(to: test, numbersOrCodes: reader)
     case .bools:
       let (ifTrue, ifFalse) = (test.holds(.bool(true)), test.holds(.bool(false)))
       let values = columns[index].bools
       forEachMarked { if !(values[$0] ? ifTrue : ifFalse) { self[$0] = 0 } }
-    case .codes: narrow(columns[index].codes, to: test)
     case .strings: narrow(columns[index].texts, to: test)
     case .json:
       // JSON compares with nothing, but `LIKE` uses its text.
       if case .like = test { narrow(columns[index].texts, to: test) } else { cut(at: 0) }
     case .sparse, .mixed: narrowOneByOne(to: test, columns[index])
+    }
+  }
+
+  /// The same by addresses alone, which costs less than the counting of references to arrays in each chunk.
+  ///
+  /// - Returns: whether it is for such values.
+  private func narrow(to test: ColumnTest, _ values: ColumnReader?) -> Bool {
+    guard let values else { return false }
+    if case .isNull = test { return false }
+    switch values.layout {
+    case .integers, .doubles, .codes: narrow(to: test, numbersOrCodes: values)
+    case .sparse, .mixed, .bools, .strings, .json: return false
+    }
+    return true
+  }
+
+  private func narrow(to test: ColumnTest, numbersOrCodes values: ColumnReader) {
+    unmark(values.nullWords)
+    switch values.layout {
+    case .doubles:
+      cut(at: values.words.count)
+      narrowDoubles(values.words, values.doubleBounds, to: test)
+    case .integers:
+      cut(at: values.words.count)
+      narrowIntegers(values.words, values.integerBounds, to: test)
+    default:
+      cut(at: values.codes.count)
+      narrowCodes(values, to: test)
     }
   }
 
@@ -52,7 +81,7 @@ extension RowMask {
 
   // MARK: Numbers
 
-  private func narrowDoubles(_ words: [UInt64], _ bounds: ValueBounds<Double>, to test: ColumnTest) {
+  private func narrowDoubles(_ words: UnsafeBufferPointer<UInt64>, _ bounds: ValueBounds<Double>, to test: ColumnTest) {
     guard case .compare(let comparison, let constant) = test else {
       forEachMarked { if !test.holds(Scalar(number: Double(bitPattern: words[$0]))) { self[$0] = 0 } }
       return
@@ -63,7 +92,7 @@ extension RowMask {
     keep(words, comparison, bound) { Double(bitPattern: $0) }
   }
 
-  private func narrowIntegers(_ words: [UInt64], _ bounds: ValueBounds<Int64>, to test: ColumnTest) {
+  private func narrowIntegers(_ words: UnsafeBufferPointer<UInt64>, _ bounds: ValueBounds<Int64>, to test: ColumnTest) {
     if case .isIn(let set, let isWanted) = test, set.isOfNumbers, set.integers.count <= 8 {
       return set.integers.withUnsafeBufferPointer { integers in
         keep(words) { value in
@@ -97,7 +126,7 @@ extension RowMask {
   /// Keeps marked the rows whose number compares with the bound.
   @inline(__always)
   private func keep<Number: Comparable>(
-    _ words: [UInt64], _ comparison: Comparison, _ bound: Number, _ number: (UInt64) -> Number
+    _ words: UnsafeBufferPointer<UInt64>, _ comparison: Comparison, _ bound: Number, _ number: (UInt64) -> Number
   ) {
     switch comparison {
     case .equal: keep(words) { number($0) == bound }
@@ -113,16 +142,14 @@ extension RowMask {
   /// Keeps marked the rows whose value passes. There may be fewer `values` than rows; the rows beyond have been
   /// cleared.
   @inline(__always)
-  private func keep<Value>(_ values: [Value], _ passes: (Value) -> Bool) {
-    values.withUnsafeBufferPointer { values in
-      guard let source = values.baseAddress, let target = baseAddress else { return }
-      // A test of a marked row costs about as much as 20 tests in a loop without branches.
-      if markedCount < count / 32 {
-        return forEachMarked { target[$0] = passes(source[$0]) ? 1 : 0 }
-      }
-      for row in 0..<Swift.min(values.count, count) {
-        target[row] &= passes(source[row]) ? 1 : 0
-      }
+  private func keep<Value>(_ values: UnsafeBufferPointer<Value>, _ passes: (Value) -> Bool) {
+    guard let source = values.baseAddress, let target = baseAddress else { return }
+    // A test of a marked row costs about as much as 20 tests in a loop without branches.
+    if markedCount < count / 32 {
+      return forEachMarked { target[$0] = passes(source[$0]) ? 1 : 0 }
+    }
+    for row in 0..<Swift.min(values.count, count) {
+      target[row] &= passes(source[row]) ? 1 : 0
     }
   }
 
@@ -156,17 +183,33 @@ extension RowMask {
     }
   }
 
-  /// Tests each distinct text once, as a row of a mask by codes.
-  private func narrow(_ column: CodeColumn, to test: ColumnTest) {
+  /// Tests each distinct text once.
+  private func narrowCodes(_ values: ColumnReader, to test: ColumnTest) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 256) { passing in
       passing.initialize(repeating: 0)
-      passing[..<column.distinct.count].update(repeating: 1)
-      passing.narrow(column.distinct, to: test)
-      switch passing.markedCount {
-      case 0: cut(at: 0)
-      case 1: passing.forEachMarked { only in keep(column.codes) { $0 == UInt8(truncatingIfNeeded: only) } }
-      default: keep(column.codes) { passing[Int($0)] != 0 }
+      var (count, only) = (0, 0)
+      for code in 0..<values.distinctCount {
+        guard let text = values.distinctText(code), test.holds(text) else { continue }
+        passing[code] = 1
+        (count, only) = (count + 1, code)
       }
+      switch count {
+      case 0: cut(at: 0)
+      case 1: keep(values.codes) { $0 == UInt8(truncatingIfNeeded: only) }
+      default: keep(values.codes) { passing[Int($0)] != 0 }
+      }
+    }
+  }
+}
+
+extension ColumnTest {
+  /// Whether a text passes.
+  fileprivate func holds(_ text: UnsafeRawBufferPointer) -> Bool {
+    switch self {
+    case .compare(.equal, .string(var constant)):
+      constant.withUTF8 { text.isEqual(to: UnsafeRawBufferPointer($0)) }
+    case .like(let pattern, let isWanted): pattern.matches(text) == isWanted
+    default: holds(.bytes(text))
     }
   }
 }

@@ -37,13 +37,14 @@ extension RowMask {
     }
   }
 
-  func unmark(_ bits: RowBits) {
-    bits.withWords { words in
-      for (index, var word) in words.enumerated() {
-        while word != 0 {
-          self[index &* 64 &+ word.trailingZeroBitCount] = 0
-          word &= word &- 1
-        }
+  func unmark(_ bits: RowBits) { bits.withWords(unmark) }
+
+  /// Unmarks the rows whose bits are set.
+  func unmark(_ words: UnsafeBufferPointer<UInt64>) {
+    for (index, var word) in words.enumerated() {
+      while word != 0 {
+        self[index &* 64 &+ word.trailingZeroBitCount] = 0
+        word &= word &- 1
       }
     }
   }

@@ -118,6 +118,8 @@ extension ExpressionError {
       self.init(.badLiteral, at: offset, in: text.utf8, expected: "a valid geometry", found: reason)
     case .unavailable(let reason):
       self.init(.unavailable, at: offset, in: text.utf8, expected: "the library GEOS", found: reason)
+    case .interrupted:
+      self.init(.unavailable, at: offset, in: text.utf8, expected: "a relation", found: "a cancelled operation")
     }
   }
 }

@@ -30,21 +30,50 @@ extension HilbertTree {
     try withUnsafeTemporaryAllocation(of: Double.self, capacity: InnerBlock.limit) { bounds in
       let boxes = inner.boxes
       let blocks = inner.blocks
-      var nearest = 0
-      var least = Double.infinity
-      for index in 0..<count {
-        let bound = visitor.bound(boxes[index])
-        bounds[index] = bound
-        if bound < least { (nearest, least) = (index, bound) }
-      }
-      // Few children are visited: looking for the next nearest costs less than sorting all.
-      for _ in 0..<count {
-        guard least <= visitor.limit else { return }
-        bounds[nearest] = .infinity
-        try visitNearest(blocks[nearest], &visitor)
-        least = .infinity
-        for index in 0..<count where bounds[index] < least { (nearest, least) = (index, bounds[index]) }
+      for index in 0..<count { bounds[index] = visitor.bound(boxes[index]) }
+      let nearest = Self.least(of: bounds, count)
+      guard bounds[nearest] <= visitor.limit else { return }
+      // Compares with nothing from now on.
+      bounds[nearest] = .nan
+      try visitNearest(blocks[nearest], &visitor)
+      // Few of the others are within the limit then.
+      try withUnsafeTemporaryAllocation(of: Int.self, capacity: InnerBlock.limit) { rest in
+        var left = 0
+        for index in 0..<count where bounds[index] <= visitor.limit {
+          rest[left] = index
+          left &+= 1
+        }
+        while left > 0 {
+          var place = 0
+          for other in 1..<max(left, 1) where bounds[rest[other]] < bounds[rest[place]] { place = other }
+          let index = rest[place]
+          guard bounds[index] <= visitor.limit else { return }
+          left &-= 1
+          rest[place] = rest[left]
+          try visitNearest(blocks[index], &visitor)
+        }
       }
     }
+  }
+
+  /// The index of the least of at least one bound.
+  @inline(__always)
+  private static func least(of bounds: UnsafeMutableBufferPointer<Double>, _ count: Int) -> Int {
+    // Several minima at a time: each step of one waits for the step before.
+    var leasts = SIMD4<Double>(repeating: .infinity)
+    var index = 0
+    while index &+ 4 <= count {
+      let next = SIMD4(bounds[index], bounds[index &+ 1], bounds[index &+ 2], bounds[index &+ 3])
+      leasts = leasts.replacing(with: next, where: next .< leasts)
+      index &+= 4
+    }
+    var least = min(min(leasts.x, leasts.y), min(leasts.z, leasts.w))
+    while index < count {
+      least = min(least, bounds[index])
+      index &+= 1
+    }
+    index = 0
+    while index &+ 1 < count, bounds[index] != least { index &+= 1 }
+    return index
   }
 }

@@ -57,11 +57,11 @@ final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
 struct LeafBlock<Shape: IndexedShape> {
   /// Small enough that a box with a hundred matches tests few others, large enough for 30 bytes per entry including all
   /// levels above.
-  static var limit: Int { 64 }
+  static var limit: Int { 48 }
   /// The fill of leaves made in bulk.
-  static var target: Int { 56 }
+  static var target: Int { 42 }
   /// Below it a leaf is merged with a neighbour.
-  static var minimum: Int { 16 }
+  static var minimum: Int { 12 }
 
   let base: UnsafeMutableRawPointer
 

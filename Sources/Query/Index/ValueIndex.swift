@@ -101,6 +101,19 @@ extension FeatureChunk {
   /// The stamp of a column; 0 if no row has a value.
   fileprivate func stamp(of column: Int) -> UInt64 { index(of: column).map { columns[$0].stamp } ?? 0 }
 
+  /// Calls `body` with the hashes of all values that compare, each at least once.
+  func forEachDistinctHash(of column: Int, _ body: (UInt64) -> Void) {
+    guard let index = index(of: column) else { return }
+    let isOfCodes = withReader { reader in
+      guard let values = reader.columns?[index], values.layout == .codes else { return false }
+      for code in 0..<values.distinctCount {
+        if let hash = values.distinctText(code).flatMap({ Scalar.bytes($0).equalityHash }) { body(hash) }
+      }
+      return true
+    }
+    if !isOfCodes { forEachHash(of: column) { body($1) } }
+  }
+
   /// Calls `body` with each row that has a value that compares, and a hash of that.
   func forEachHash(of column: Int, _ body: (Int, UInt64) -> Void) {
     guard let index = index(of: column) else { return }

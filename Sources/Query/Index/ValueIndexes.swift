@@ -93,7 +93,7 @@ extension FeatureStore {
   private func isWorthIndexing(_ column: Int) -> Bool {
     var hashes: Set<UInt64> = []
     for number in stride(from: 0, to: slots.count, by: max(1, slots.count / 8)) where hashes.count < 64 {
-      slots[number].chunk.forEachHash(of: column) { hashes.insert($1) }
+      slots[number].chunk.forEachDistinctHash(of: column) { hashes.insert($0) }
     }
     return hashes.count >= 64
   }

@@ -28,7 +28,11 @@ final class ConstantGeometry: Sendable {
       Result { () throws(EngineError) in
         if prepared == nil { prepared = try PreparedGeometry(geometry) }
         do throws(EngineError) { return try prepared?.relates(relation, other) ?? false } catch {
-          guard case .failed = error else { throw error }
+          guard case .failed = error else {
+            // What GEOS was indexing may be half done.
+            prepared = nil
+            throw error
+          }
           // A feature's geometry, which nobody has checked.
           prepared = try PreparedGeometry(geometry, isMadeValid: true)
           return try prepared?.relates(relation, other) ?? false

@@ -9,64 +9,70 @@ extension NearestQuery {
   /// Points are guessed first, by a plane around the place; the distance of the farthest of these then bounds the search for what the guess
   /// left out. Where that is far, and for lines and polygons, all boxes are bounded on a ball.
   ///
-  /// - Parameters:
-  ///   - place: longitude and latitude in degrees.
-  ///   - check: called every few hundred microseconds of work.
-  public func geodetic(
-    to place: Point, _ geodesy: any Geodesy, checking check: () throws -> Void = {}
-  ) throws -> [Neighbour] {
-    var list = NeighbourList(capacity: count, radius: radius)
+  /// - Parameter place: longitude and latitude in degrees.
+  public func geodetic(to place: Point, _ geodesy: any Geodesy) throws -> [Neighbour] {
+    var list = GeodeticList(capacity: count, radius: radius)
     let measure = Measure(place: place, geodesy: geodesy)
-    var seen = try addGuessed(to: &list, measure)
-    let reach = list.limit
-    return try withoutActuallyEscaping(check) { check in
-      if reach < Self.farReach {
-        try addWithin(reach, to: &list, &seen, measure, check)
-      } else if store.index.points.count > 0 {
-        var far = FarPoints(query: self, measure: measure, seen: seen, list: list, check: check)
-        try store.index.points.visitNearest(&far)
-        list = far.list
-      }
-      guard store.index.boxes.count > 0 else { return list.neighbours(of: store) }
-      var shapes = FarShapes(query: self, measure: measure, list: list, check: check)
-      try store.index.boxes.visitNearest(&shapes)
-      return shapes.list.neighbours(of: store)
+    let seen = try addGuessed(to: &list, measure)
+    if list.limit < Self.farReach {
+      try addWithin(list.limit, to: &list, besides: seen, measure)
+    } else if store.index.points.count > 0 {
+      var far = FarPoints(query: self, measure: measure, seen: seen, list: list)
+      try store.index.points.visitNearest(&far)
+      list = far.list
     }
+    if store.index.boxes.count > 0 {
+      var shapes = FarShapes(query: self, measure: measure, list: list)
+      try store.index.boxes.visitNearest(&shapes)
+      list = shapes.list
+    }
+    return list.neighbours(of: self) { ($0.distance, $0.detail) }
   }
 
   /// Beyond it the plane around a place bounds little.
   private static let farReach = 1_000_000.0
 
   /// Adds the points that are nearest in the plane around the place.
-  private func addGuessed(to list: inout NeighbourList, _ measure: Measure) throws -> Set<UInt32> {
+  ///
+  /// - Returns: their rows, ascending.
+  private func addGuessed(to list: inout GeodeticList, _ measure: Measure) throws -> [UInt32] {
+    // What is a little farther is left out; what that is wrong for is found within the reach.
     var guess = PlaneNearest(
       query: self, degree: Ellipsoid.degree(at: measure.place.y),
-      list: NeighbourList(capacity: count, radius: .infinity))
+      list: NeighbourList(capacity: count, radius: radius * radius * 1.05))
     for place in places(measure.place) {
       guess.place = place
       try store.index.points.visitNearest(&guess)
     }
-    for each in guess.list.found { measure.add(each.row, at: each.position, of: store, to: &list) }
-    return Set(guess.list.found.lazy.map(\.row))
+    var rows: [UInt32] = []
+    rows.reserveCapacity(guess.list.entries.count)
+    for (index, each) in guess.list.entries.enumerated() {
+      if index & 255 == 255 { try check() }
+      measure.add(each.row, at: each.detail, of: self, to: &list)
+      rows.append(each.row)
+    }
+    rows.sort()
+    return rows
   }
 
   /// Adds the points within a distance that have not been seen.
   private func addWithin(
-    _ reach: Double, to list: inout NeighbourList, _ seen: inout Set<UInt32>, _ measure: Measure,
-    _ check: () throws -> Void
+    _ reach: Double, to list: inout GeodeticList, besides seen: [UInt32], _ measure: Measure
   ) throws {
     let places = places(measure.place)
     var degree = Ellipsoid.leastDegree(around: measure.place.y, within: reach)
     // Longitudes far beyond a turn bound nothing.
     if places.count == 1, !(store.extent.map { $0.xMin >= -900 && $0.xMax <= 900 } ?? true) { degree.x = 0 }
-    var window = PlaneWindow(query: self, degree: degree, limit: (reach * reach).nextUp)
+    var window = PlaneWindow(query: self, degree: degree, limit: (reach * reach).nextUp, seen: seen)
     for place in places {
       window.place = place
       try store.index.points.visitNearest(&window)
     }
-    for (index, each) in window.found.enumerated() where seen.insert(each.row).inserted {
+    // One row may be near in several turns.
+    window.found.sort { $0.row < $1.row }
+    for (index, each) in window.found.enumerated() where index == 0 || window.found[index - 1].row != each.row {
       if index & 255 == 255 { try check() }
-      measure.add(each.row, at: each.position, of: store, to: &list)
+      measure.add(each.row, at: each.position, of: self, to: &list)
     }
   }
 
@@ -81,15 +87,26 @@ extension NearestQuery {
   }
 }
 
+/// With azimuths.
+private typealias GeodeticList = NeighbourList<Double>
+
+extension [UInt32] {
+  /// Whether the rows, which ascend, have one.
+  fileprivate func hasRow(_ row: UInt32) -> Bool {
+    let place = partitioningIndex { $0 >= row }
+    return place < count && self[place] == row
+  }
+}
+
 /// Distances from one place.
 private struct Measure {
   let place: Point
   let geodesy: any Geodesy
 
   /// Adds a point, if it has a distance within the list's.
-  func add(_ row: UInt32, at position: SIMD2<Double>, of store: FeatureStore, to list: inout NeighbourList) {
+  func add(_ row: UInt32, at position: SIMD2<Double>, of query: NearestQuery, to list: inout GeodeticList) {
     guard let line = line(to: position) else { return }
-    list.insert(.init(row: row, distance: line.distance, azimuth: line.startAzimuth), of: store)
+    list.insert(line.distance, row, line.startAzimuth, of: query)
   }
 
   func line(to point: SIMD2<Double>) -> GeodesicLine? {
@@ -103,53 +120,64 @@ private struct PlaneNearest: NearestVisitor {
   /// Lengths of a degree.
   let degree: SIMD2<Double>
   var place = SIMD2<Double>.zero
-  var list: NeighbourList
+  /// With positions as they are in the index.
+  var list: NeighbourList<SIMD2<Double>>
+  private var leaves = 0
 
-  init(query: NearestQuery, degree: SIMD2<Double>, list: NeighbourList) {
+  init(query: NearestQuery, degree: SIMD2<Double>, list: NeighbourList<SIMD2<Double>>) {
     (self.query, self.degree, self.list) = (query, degree, list)
   }
 
-  var limit: Double { list.limit }
+  @inline(__always) var limit: Double { list.limit }
 
+  @inline(__always)
   func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place, degree) }
 
-  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+  @inline(__always)
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    leaves &+= 1
+    if leaves & 63 == 0 { try query.check() }
     let (shapes, rows) = (leaf.shapes, leaf.rows)
-    var limit = list.limit
     for index in 0..<leaf.count {
       let turn = shapes[index].position - place
       let way = turn * degree
-      let square = (way * way).sum()
+      let square = way.x * way.x + way.y * way.y
       // Half a turn away another writing of the place is as near.
-      guard square <= limit, turn.x >= -180, turn.x < 180, query.includes(rows[index]) else { continue }
-      list.insert(.init(row: rows[index], distance: square, position: shapes[index].position), of: query.store)
-      limit = list.limit
+      guard square <= list.limit, turn.x >= -180, turn.x < 180, query.includes(rows[index]) else { continue }
+      list.insert(square, rows[index], shapes[index].position, of: query)
     }
   }
 }
 
-/// All within a distance in a plane.
+/// All within a distance in a plane that have not been seen.
 private struct PlaneWindow: NearestVisitor {
   let query: NearestQuery
   let degree: SIMD2<Double>
   var place = SIMD2<Double>.zero
   /// A squared distance.
   let limit: Double
+  let seen: [UInt32]
   var found: [(row: UInt32, position: SIMD2<Double>)] = []
+  private var leaves = 0
 
-  init(query: NearestQuery, degree: SIMD2<Double>, limit: Double) {
-    (self.query, self.degree, self.limit) = (query, degree, limit)
+  init(query: NearestQuery, degree: SIMD2<Double>, limit: Double, seen: [UInt32]) {
+    (self.query, self.degree, self.limit, self.seen) = (query, degree, limit, seen)
   }
 
+  @inline(__always)
   func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place, degree) }
 
-  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+  @inline(__always)
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    leaves &+= 1
+    if leaves & 63 == 0 { try query.check() }
     let (shapes, rows) = (leaf.shapes, leaf.rows)
     for index in 0..<leaf.count {
       let way = (shapes[index].position - place) * degree
-      if (way * way).sum() <= limit, query.includes(rows[index]) {
-        found.append((rows[index], shapes[index].position))
+      guard way.x * way.x + way.y * way.y <= limit, query.includes(rows[index]), !seen.hasRow(rows[index]) else {
+        continue
       }
+      found.append((rows[index], shapes[index].position))
     }
   }
 }
@@ -157,8 +185,8 @@ private struct PlaneWindow: NearestVisitor {
 extension IndexedBox {
   @inline(__always)
   fileprivate func squaredDistance(to place: SIMD2<Double>, _ degree: SIMD2<Double>) -> Double {
-    let way = pointwiseMax(pointwiseMax(lower - place, place - upper), .zero) * degree
-    return (way * way).sum()
+    let way = way(to: place) * degree
+    return way.x * way.x + way.y * way.y
   }
 }
 
@@ -167,14 +195,11 @@ private struct FarPoints: NearestVisitor {
   let query: NearestQuery
   let measure: Measure
   let from: EllipsoidPlace
-  let seen: Set<UInt32>
-  var list: NeighbourList
-  let check: () throws -> Void
+  let seen: [UInt32]
+  var list: GeodeticList
 
-  init(
-    query: NearestQuery, measure: Measure, seen: Set<UInt32>, list: NeighbourList, check: @escaping () throws -> Void
-  ) {
-    (self.query, self.measure, self.seen, self.list, self.check) = (query, measure, seen, list, check)
+  init(query: NearestQuery, measure: Measure, seen: [UInt32], list: GeodeticList) {
+    (self.query, self.measure, self.seen, self.list) = (query, measure, seen, list)
     from = EllipsoidPlace(SIMD2(measure.place.x, measure.place.y))
   }
 
@@ -183,14 +208,14 @@ private struct FarPoints: NearestVisitor {
   func bound(_ box: IndexedBox) -> Double { from.bound(box) }
 
   mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
-    try check()
+    try query.check()
     for index in 0..<leaf.count {
       let position = leaf.shapes[index].position
       let row = leaf.rows[index]
       guard query.includes(row), from.bound(IndexedBox(lower: position, upper: position)) <= limit,
-        !seen.contains(row)
+        !seen.hasRow(row)
       else { continue }
-      measure.add(row, at: position, of: query.store, to: &list)
+      measure.add(row, at: position, of: query, to: &list)
     }
   }
 }
@@ -200,11 +225,10 @@ private struct FarShapes: NearestVisitor {
   let query: NearestQuery
   let measure: Measure
   let from: EllipsoidPlace
-  var list: NeighbourList
-  let check: () throws -> Void
+  var list: GeodeticList
 
-  init(query: NearestQuery, measure: Measure, list: NeighbourList, check: @escaping () throws -> Void) {
-    (self.query, self.measure, self.list, self.check) = (query, measure, list, check)
+  init(query: NearestQuery, measure: Measure, list: GeodeticList) {
+    (self.query, self.measure, self.list) = (query, measure, list)
     from = EllipsoidPlace(SIMD2(measure.place.x, measure.place.y))
   }
 
@@ -216,11 +240,11 @@ private struct FarShapes: NearestVisitor {
     for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
       let row = leaf.rows[index]
       guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
-      try check()
+      try query.check()
       var nearest = NearestPosition(from: from, limit: limit) { [measure] in measure.line(to: $0) }
-      try nearest.add(geometry, checking: check)
+      try nearest.add(geometry, checking: query.check)
       guard let line = nearest.line else { continue }
-      list.insert(.init(row: row, distance: line.distance, azimuth: line.startAzimuth), of: query.store)
+      list.insert(line.distance, row, line.startAzimuth, of: query)
     }
   }
 }

@@ -6,7 +6,9 @@ import Geometry
 ///
 /// Distances are exact: bounds only decide what is not looked at. Those of points are to the point; those of lines and polygons to
 /// their nearest position, 0 within a polygon.
-public struct NearestQuery: Sendable {
+///
+/// A class, since a search passes it on at every step: a copy of a store costs more than a leaf of the index.
+public final class NearestQuery: Sendable {
   let store: FeatureStore
   /// Only these rows count; nil for all.
   let rows: RowSet?
@@ -14,9 +16,14 @@ public struct NearestQuery: Sendable {
   let count: Int
   /// What is farther away does not count.
   let radius: Double
+  /// Called at least every few hundred microseconds of work; throws to cancel.
+  let check: @Sendable () throws -> Void
 
-  public init(_ store: FeatureStore, rows: RowSet?, count: Int, radius: Double = .infinity) {
-    (self.store, self.rows, self.count, self.radius) = (store, rows, count, radius)
+  public init(
+    _ store: FeatureStore, rows: RowSet?, count: Int, radius: Double = .infinity,
+    checking check: @escaping @Sendable () throws -> Void = {}
+  ) {
+    (self.store, self.rows, self.count, self.radius, self.check) = (store, rows, count, radius, check)
   }
 
   @inline(__always)
@@ -24,30 +31,27 @@ public struct NearestQuery: Sendable {
 
   /// The nearest in the plane, near ones first, ties by id; distances are in the units of the coordinates.
   ///
-  /// - Parameter check: called before each feature that is no point.
-  /// - Complexity: O(log n + count) on points that are spread out.
-  public func planar(to place: SIMD2<Double>, checking check: () throws -> Void = {}) throws -> [Neighbour] {
-    let list = try planarPoints(to: place)
-    guard store.index.boxes.count > 0 else {
-      return list.neighbours(of: store).filter { $0.distance <= radius }
-    }
-    return try withoutActuallyEscaping(check) { check in
-      var shapes = PlanarShapes(query: self, place: place, list: list, check: check)
-      try store.index.boxes.visitNearest(&shapes)
-      return shapes.list.neighbours(of: store).filter { $0.distance <= radius }
-    }
+  /// - Complexity: O(log n + count log count) on points that are spread out.
+  public func planar(to place: SIMD2<Double>) throws -> [Neighbour] {
+    let points = try planarPoints(to: place)
+    guard store.index.boxes.count > 0 else { return points }
+    var shapes = PlanarShapes(query: self, place: place)
+    for point in points { shapes.list.insert(point.distance, point.row, (), of: self) }
+    try store.index.boxes.visitNearest(&shapes)
+    return shapes.list.neighbours(of: self) { ($0.distance, 0) }
   }
-}
 
-extension NearestQuery {
   /// Points are compared by the squares of their distances, unless one is beyond the greatest number.
-  private func planarPoints(to place: SIMD2<Double>) throws -> NeighbourList {
+  private func planarPoints(to place: SIMD2<Double>) throws -> [Neighbour] {
     var points = PlanarPoints(query: self, place: place)
     try store.index.points.visitNearest(&points)
-    guard points.list.found.last?.distance == .infinity else { return points.list.rooted(store) }
-    var far = FarPoints(query: self, place: place)
-    try store.index.points.visitNearest(&far)
-    return far.list
+    if points.list.greatestDistance == .infinity {
+      var far = FarPoints(query: self, place: place)
+      try store.index.points.visitNearest(&far)
+      return far.list.neighbours(of: self) { ($0.distance, 0) }
+    }
+    let found = points.list.neighbours(of: self) { ($0.distance.squareRoot(), 0) }
+    return radius.isFinite ? found.filter { $0.distance <= radius } : found
   }
 }
 
@@ -55,7 +59,7 @@ extension NearestQuery {
 private struct FarPoints: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
-  var list: NeighbourList
+  var list: NeighbourList<Void>
 
   init(query: NearestQuery, place: SIMD2<Double>) {
     (self.query, self.place) = (query, place)
@@ -66,10 +70,11 @@ private struct FarPoints: NearestVisitor {
 
   func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
 
-  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    try query.check()
     for index in 0..<leaf.count where query.includes(leaf.rows[index]) {
       let distance = (leaf.shapes[index].position - place).length
-      list.insert(.init(row: leaf.rows[index], distance: distance), of: query.store)
+      list.insert(distance, leaf.rows[index], (), of: query)
     }
   }
 }
@@ -78,7 +83,8 @@ private struct PlanarPoints: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
   /// Squared distances.
-  var list: NeighbourList
+  var list: NeighbourList<Void>
+  private var leaves = 0
 
   init(query: NearestQuery, place: SIMD2<Double>) {
     (self.query, self.place) = (query, place)
@@ -93,16 +99,16 @@ private struct PlanarPoints: NearestVisitor {
   func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place) }
 
   @inline(__always)
-  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) {
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    leaves &+= 1
+    if leaves & 63 == 0 { try query.check() }
     let shapes = leaf.shapes
     let rows = leaf.rows
-    var limit = list.limit
     for index in 0..<leaf.count {
       let way = shapes[index].position - place
-      let square = (way * way).sum()
-      guard square <= limit, query.includes(rows[index]) else { continue }
-      list.insert(.init(row: rows[index], distance: square), of: query.store)
-      limit = list.limit
+      let square = way.x * way.x + way.y * way.y
+      guard square <= list.limit, query.includes(rows[index]) else { continue }
+      list.insert(square, rows[index], (), of: query)
     }
   }
 }
@@ -110,10 +116,14 @@ private struct PlanarPoints: NearestVisitor {
 private struct PlanarShapes: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
-  var list: NeighbourList
-  let check: () throws -> Void
+  var list: NeighbourList<Void>
 
-  var limit: Double { min(list.limit, query.radius) }
+  init(query: NearestQuery, place: SIMD2<Double>) {
+    (self.query, self.place) = (query, place)
+    list = NeighbourList(capacity: query.count, radius: query.radius)
+  }
+
+  var limit: Double { list.limit }
 
   func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
 
@@ -121,9 +131,8 @@ private struct PlanarShapes: NearestVisitor {
     for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
       let row = leaf.rows[index]
       guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
-      try check()
-      let distance = geometry.distance(to: place)
-      if distance <= query.radius { list.insert(.init(row: row, distance: distance), of: query.store) }
+      try query.check()
+      list.insert(geometry.distance(to: place), row, (), of: query)
     }
   }
 }
@@ -131,15 +140,17 @@ private struct PlanarShapes: NearestVisitor {
 extension IndexedBox {
   /// From the nearest position; zero inside.
   @inline(__always)
-  private func way(to place: SIMD2<Double>) -> SIMD2<Double> {
-    pointwiseMax(pointwiseMax(lower - place, place - upper), .zero)
+  func way(to place: SIMD2<Double>) -> SIMD2<Double> {
+    // `pointwiseMax` would branch for NaN, which no box has.
+    let (below, above) = (lower - place, place - upper)
+    let way = below.replacing(with: above, where: above .> below)
+    return way.replacing(with: 0, where: way .< 0)
   }
 
-  /// Finite, so that it stands before what the search has done.
   @inline(__always)
   func squaredDistance(to place: SIMD2<Double>) -> Double {
     let way = way(to: place)
-    return min((way * way).sum(), .greatestFiniteMagnitude)
+    return way.x * way.x + way.y * way.y
   }
 
   func distance(to place: SIMD2<Double>) -> Double { way(to: place).length }

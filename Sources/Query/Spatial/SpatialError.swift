@@ -14,12 +14,15 @@ public enum SpatialError: Error, Hashable, Sendable {
   case refused(feature: Int?, reason: String)
   /// GEOS is not installed.
   case unavailable(reason: String)
+  /// The work was cancelled.
+  case interrupted
 }
 
 extension SpatialError {
   init(_ error: EngineError) {
     switch error {
     case .unavailable(let reason): self = .unavailable(reason: reason)
+    case .interrupted: self = .interrupted
     case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
     }
   }
@@ -28,7 +31,7 @@ extension SpatialError {
   public func of(_ feature: Int) -> SpatialError {
     switch self {
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
-    case .invalid, .mixedCollection, .unavailable: self
+    case .invalid, .mixedCollection, .unavailable, .interrupted: self
     }
   }
 }

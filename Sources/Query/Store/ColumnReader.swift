@@ -11,7 +11,7 @@ import Geometry
 /// The chunk has to be held explicitly, since the optimiser does not count an address as a use: addresses are only
 /// passed to closures (``FeatureChunk/withReader(_:)``). Tests compare them with the actual addresses of the arrays.
 struct ColumnReader: BitwiseCopyable, Equatable {
-  fileprivate var layout = Column.Layout.sparse
+  fileprivate(set) var layout = Column.Layout.sparse
   fileprivate var count = 0
   /// Values, offsets or codes.
   fileprivate var values: UnsafeRawPointer?
@@ -19,12 +19,42 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   fileprivate var texts: UnsafeRawPointer?
   /// The offsets that codes refer to.
   fileprivate var distinct: UnsafePointer<UInt32>?
+  fileprivate(set) var distinctCount = 0
   fileprivate var nulls: UnsafePointer<UInt64>?
   fileprivate var nullRows = 0
+  /// Of the layout `integers` or `doubles`, the bits of their bounds.
+  fileprivate var least: UInt64 = 0
+  fileprivate var greatest: UInt64 = 0
 
   /// Whether the values are not in one of the arrays that this can read.
   @inline(__always)
   var isElsewhere: Bool { layout == .sparse || layout == .mixed }
+
+  /// The numbers of the layouts `integers` and `doubles`.
+  var words: UnsafeBufferPointer<UInt64> { buffer() }
+  /// Of the layout `codes`.
+  var codes: UnsafeBufferPointer<UInt8> { buffer() }
+  /// Of the layouts `bools`, `integers` and `doubles`: a bit for each null row.
+  var nullWords: UnsafeBufferPointer<UInt64> {
+    UnsafeBufferPointer(start: nulls, count: nulls == nil ? 0 : nullRows / 64)
+  }
+  var integerBounds: ValueBounds<Int64> {
+    ValueBounds(least: Int64(bitPattern: least), greatest: Int64(bitPattern: greatest))
+  }
+  var doubleBounds: ValueBounds<Double> {
+    ValueBounds(least: Double(bitPattern: least), greatest: Double(bitPattern: greatest))
+  }
+
+  private func buffer<Value: BitwiseCopyable>() -> UnsafeBufferPointer<Value> {
+    UnsafeBufferPointer(start: values?.assumingMemoryBound(to: Value.self), count: values == nil ? 0 : count)
+  }
+
+  /// The text of a code, in place.
+  @inline(__always)
+  func distinctText(_ code: Int) -> UnsafeRawBufferPointer? {
+    guard code < distinctCount, let distinct, let texts, distinct[code] != TextArena.none else { return nil }
+    return Self.bytes(at: (texts + Int(distinct[code])).assumingMemoryBound(to: UInt8.self))
+  }
 
   @inline(__always)
   private func isNull(_ row: Int) -> Bool {
@@ -64,22 +94,29 @@ struct ColumnReader: BitwiseCopyable, Equatable {
     case .doubles:
       if let value = load(row, as: Double.self), !isNull(row) { return .double(value) }
     case .codes, .strings, .json:
-      guard var next = text(row) else { return .null }
-      // See TextArena: seven bits of the length per byte.
-      var length = Int(next.pointee)
-      var shift = 7
-      if length > 127 {
-        length &= 127
-        repeat {
-          next += 1
-          length |= Int(next.pointee & 127) << shift
-          shift += 7
-        } while next.pointee > 127
-      }
-      let bytes = UnsafeRawBufferPointer(start: next + 1, count: length)
+      guard let start = text(row) else { return .null }
+      let bytes = Self.bytes(at: start)
       return layout == .json ? .json(bytes) : .string(bytes)
     }
     return .null
+  }
+
+  /// The bytes of a text, which follow its length.
+  @inline(__always)
+  private static func bytes(at start: UnsafePointer<UInt8>) -> UnsafeRawBufferPointer {
+    var next = start
+    // See TextArena: seven bits of the length per byte.
+    var length = Int(next.pointee)
+    var shift = 7
+    if length > 127 {
+      length &= 127
+      repeat {
+        next += 1
+        length |= Int(next.pointee & 127) << shift
+        shift += 7
+      } while next.pointee > 127
+    }
+    return UnsafeRawBufferPointer(start: next + 1, count: length)
   }
 
   /// Loads the row's values into the processor's caches; the result is meaningless.
@@ -106,11 +143,18 @@ extension Column {
     switch layout {
     case .sparse, .mixed: return reader
     case .bools: note(bools)
-    case .integers, .doubles: note(words)
+    case .integers:
+      note(words)
+      reader.least = UInt64(bitPattern: integerBounds.least)
+      reader.greatest = UInt64(bitPattern: integerBounds.greatest)
+    case .doubles:
+      note(words)
+      (reader.least, reader.greatest) = (doubleBounds.least.bitPattern, doubleBounds.greatest.bitPattern)
     case .strings, .json: note(texts.offsets)
     case .codes:
       note(codes.codes)
       codes.distinct.offsets.withUnsafeBufferPointer { reader.distinct = $0.baseAddress }
+      reader.distinctCount = codes.distinct.count
     }
     (layout == .codes ? codes.distinct : texts).arena.bytes.withUnsafeBytes { reader.texts = $0.baseAddress }
     nulls.withWords {
@@ -123,14 +167,55 @@ extension Column {
 
 /// Addresses of all data of a chunk, itself at a fixed address.
 struct ChunkReader {
+  /// The number of rows, removed ones included.
+  fileprivate(set) var count = 0
+  /// Of the columns: so many of the store's have the same number in the chunk.
+  private var aligned = 0
+  fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
+  fileprivate(set) var columnCount = 0
   /// Number of packed points; 0 if geometries are not packed.
   fileprivate(set) var points = 0
   fileprivate(set) var x: UnsafePointer<Double>?
   fileprivate(set) var y: UnsafePointer<Double>?
   fileprivate(set) var z: UnsafePointer<Double>?
   fileprivate(set) var zCount = 0
-  fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
-  fileprivate(set) var columnCount = 0
+  /// The first id, where ids are consecutive.
+  private var firstID = 0
+  private var ids: UnsafePointer<Int>?
+
+  mutating func note(_ column: IDColumn) {
+    (firstID, ids) = column.address
+    count = column.count
+  }
+
+  mutating func note(numbers: [Int]) {
+    aligned = numbers.enumerated().prefix { $0.offset == $0.element }.count
+  }
+
+  /// The values of a column of the store; nil where that has to be looked up, or they are elsewhere.
+  @inline(__always)
+  func values(ofAligned column: Int) -> ColumnReader? {
+    guard column < aligned, let values = columns?[column], !values.isElsewhere else { return nil }
+    return values
+  }
+
+  /// Loads the addresses of a column's values into the processor's caches; the result is meaningless.
+  @inline(__always)
+  func touchAddresses(ofAligned column: Int) -> Int {
+    guard column < aligned, let columns else { return 0 }
+    return columns[column].count &+ columns[column].nullRows
+  }
+
+  /// Loads the first values of a column into the processor's caches, and those half a chunk on, in another page.
+  @inline(__always)
+  func touchValues(ofAligned column: Int) -> Int {
+    guard let values = values(ofAligned: column) else { return 0 }
+    return values.touch(0) &+ values.touch(FeatureChunk.capacity / 2)
+  }
+
+  /// The id of a row that exists.
+  @inline(__always)
+  func id(_ row: Int) -> Int { ids.map { $0[row] } ?? firstID &+ row }
 
   mutating func note(_ geometry: GeometryColumn) {
     points = geometry.isPacked ? geometry.x.count : 0

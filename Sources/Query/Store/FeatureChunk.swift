@@ -59,8 +59,10 @@ final class FeatureChunk: @unchecked Sendable {
 
   private func noteAll() {
     note {
+      $0.note(ids)
       $0.note(geometry)
       $0.note(columns)
+      $0.note(numbers: columnNumbers)
     }
   }
 
@@ -122,7 +124,8 @@ final class FeatureChunk: @unchecked Sendable {
     let index = makeIndex(of: column)
     columns[index].set(value, at: row)
     mark(index)
-    note { if columns.count == known { $0.note(columns[index], at: index) } else { $0.note(columns) } }
+    if columns.count > known { return noteAll() }
+    note { $0.note(columns[index], at: index) }
   }
 
   /// Gives a changed column a new stamp.

@@ -11,6 +11,15 @@ extension FeatureStore {
     return slots[slot].chunk.isLive(index) ? FeatureRow(chunk: slots[slot].chunk, index: index, row: row) : nil
   }
 
+  /// The id of a row that exists, such as one that the index has found; nothing else of it is read.
+  @inline(__always)
+  func id(ofPresent row: UInt32) -> Int {
+    // The reader is used without retaining the chunk, which the list holds.
+    defer { withExtendedLifetime(slots) {} }
+    guard let slot = slot(of: row) else { return 0 }
+    return slots[slot].reader.pointee.id(Int(row &- slots[slot].base))
+  }
+
   /// All rows are below it.
   public var rowLimit: UInt32 { nextRow }
 

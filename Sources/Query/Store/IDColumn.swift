@@ -10,6 +10,11 @@ struct IDColumn: Sendable {
   @inline(__always)
   subscript(row: Int) -> Int { list.isEmpty ? run.lowerBound &+ row : list[row] }
 
+  /// The first id, and where the ids are if they are not consecutive; valid while the column is held and unchanged.
+  var address: (first: Int, list: UnsafePointer<Int>?) {
+    (run.lowerBound, list.isEmpty ? nil : list.withUnsafeBufferPointer(\.baseAddress))
+  }
+
   mutating func append(_ ids: ArraySlice<Int>) {
     guard let first = ids.first else { return }
     if list.isEmpty, run.isEmpty || run.upperBound == first, zip(ids, ids.dropFirst()).allSatisfy({ $0 + 1 == $1 }) {

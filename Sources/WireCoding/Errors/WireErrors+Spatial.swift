@@ -23,6 +23,7 @@ extension RPCError {
       let whose = feature.map { "The geometry of feature \($0)" } ?? "The geometry"
       self = RPCError(.invalidGeometry, "\(whose) cannot be made valid: \(reason).", path: feature == nil ? path : nil)
         .with("feature", feature)
+    case .interrupted: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }
   }

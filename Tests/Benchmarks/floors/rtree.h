@@ -134,4 +134,44 @@ static uint32_t search_all(const RTree *tree, Bounds q, uint32_t *out) {
   return tree->levels ? search_tree(tree, tree->levels - 1, 0, q, out, 0) : 0;
 }
 
+// A point near a place.
+typedef struct { double square; uint32_t row; } Near;
+
+// Keeps the `k` nearest sorted, ties by row; returns their number.
+static uint32_t insert_near(Near *near, uint32_t n, uint32_t k, Near point) {
+  uint32_t i = n < k ? n : k - 1;
+  if (n == k && (point.square > near[i].square || (point.square == near[i].square && point.row > near[i].row))) return n;
+  for (; i && (near[i - 1].square > point.square || (near[i - 1].square == point.square && near[i - 1].row > point.row)); i--)
+    near[i] = near[i - 1];
+  near[i] = point;
+  return n < k ? n + 1 : k;
+}
+
+static double square_to_box(const Bounds *b, double x, double y) {
+  double dx = b->x0 - x > x - b->x1 ? b->x0 - x : x - b->x1, dy = b->y0 - y > y - b->y1 ? b->y0 - y : y - b->y1;
+  if (dx < 0) dx = 0;
+  if (dy < 0) dy = 0;
+  return dx * dx + dy * dy;
+}
+
+// Depth first, children by distance (Roussopoulos, Kelley, Vincent, "Nearest Neighbor Queries", SIGMOD 1995).
+static uint32_t nearest_in_tree(
+    const RTree *tree, uint32_t level, uint32_t node, double x, double y, uint32_t k, Near *near, uint32_t n) {
+  uint32_t from = node * FANOUT, to = from + FANOUT < tree->counts[level] ? from + FANOUT : tree->counts[level];
+  if (level == 0) {
+    for (uint32_t i = from; i < to; i++) {
+      double dx = tree->x[i] - x, dy = tree->y[i] - y, square = dx * dx + dy * dy;
+      if (n < k || square <= near[n - 1].square) n = insert_near(near, n, k, (Near){square, tree->rows[i]});
+    }
+    return n;
+  }
+  Near children[FANOUT];
+  uint32_t count = 0;
+  for (uint32_t i = from; i < to; i++)
+    count = insert_near(children, count, FANOUT, (Near){square_to_box(&tree->bounds[level - 1][i], x, y), i});
+  for (uint32_t i = 0; i < count && (n < k || children[i].square <= near[n - 1].square); i++)
+    n = nearest_in_tree(tree, level - 1, children[i].row, x, y, k, near, n);
+  return n;
+}
+
 #endif

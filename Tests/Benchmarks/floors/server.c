@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <malloc.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "store.h"
@@ -241,6 +242,36 @@ static const char *query_ids(json_t *params) {
   return NULL;
 }
 
+// The nearest in the plane, of one place.
+static const char *nearest(json_t *params) {
+  enum { MOST = 1000 };
+  static Near near[MOST];
+  json_t *position = json_object_get(json_object_get(params, "locations"), "coordinates");
+  json_t *x = json_array_get(position, 0), *y = json_array_get(position, 1), *limit = json_object_get(params, "limit");
+  if (!json_is_number(x) || !json_is_number(y) || !json_is_true(json_object_get(params, "planar")))
+    return "expected a point at /params/locations, and planar";
+  int64_t k = json_is_integer(limit) ? json_integer_value(limit) : 1;
+  if (k < 1 || k > MOST) return "expected 1 to 1000 at /params/limit";
+  uint32_t count = store.tree.levels ? nearest_in_tree(
+      &store.tree, store.tree.levels - 1, 0, json_number_value(x), json_number_value(y), (uint32_t)k, near, 0) : 0;
+  append_literal(&out, "{\"revision\":");
+  append_integer(&out, revision);
+  append_literal(&out, ",\"counts\":[");
+  append_integer(&out, count);
+  append_literal(&out, "],\"ids\":[");
+  for (uint32_t i = 0; i < count; i++) {
+    if (i) append_literal(&out, ",");
+    append_integer(&out, store.ids[near[i].row]);
+  }
+  append_literal(&out, "],\"distances\":[");
+  for (uint32_t i = 0; i < count; i++) {
+    if (i) append_literal(&out, ",");
+    out.length += (size_t)snprintf(reserve(&out, 32), 32, "%.17g", sqrt(near[i].square));
+  }
+  append_literal(&out, "],\"exceededLimit\":false}");
+  return NULL;
+}
+
 static void append_feature(uint32_t row) {
   uint32_t start = row ? store.name_ends[row - 1] : 0;
   append_literal(&out, "{\"type\":\"Feature\",\"id\":");
@@ -285,7 +316,7 @@ static const struct {
     {"session/echo", echo},      {"feature/queryIds", query_ids}, {"feature/query", query},
     {"initialize", initialize},  {"shutdown", nothing},           {"overlay/addGraphics", add_graphics},
     {"map/create", nothing},     {"view/create", nothing},        {"overlay/create", nothing},
-    {"bench/sixDecimals", write_six_decimals},
+    {"bench/sixDecimals", write_six_decimals}, {"feature/nearest", nearest},
     {"bench/index", build_index}, {"session/status", nothing},    {"overlay/updateColumns", update_columns},
 };
 
