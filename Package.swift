@@ -53,7 +53,7 @@ let package = Package(
     .target(name: "CGEOS"),
     .target(name: "CPROJ"),
     .target(name: "CGDAL"),
-    .target(name: "CReader"),
+    .target(name: "CReader", linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]),
 
     // The system.
     .systemLibrary(name: "CPlatform"),

@@ -159,14 +159,25 @@ int creader_is_sealed(int descriptor) {
 
 #endif
 
-int creader_knows_encoding(const char *name) {
-#ifdef __APPLE__
-  // iconv is a library of its own there; GDAL reports what it does not know.
-  return name != NULL;
-#else
-  iconv_t converter = iconv_open("UTF-8", name);
-  if (converter == (iconv_t)-1) return 0;
-  iconv_close(converter);
-  return 1;
-#endif
+void *creader_decoder_open(const char *encoding) {
+  iconv_t converter = iconv_open("UTF-8", encoding);
+  return converter == (iconv_t)-1 ? NULL : converter;
+}
+
+void creader_decoder_close(void *decoder) { iconv_close(decoder); }
+
+size_t creader_decode(void *decoder, const char *text, size_t length, char *utf8) {
+  char *in = (char *)text, *out = utf8;
+  size_t unread = length, room = 4 * length;
+  iconv(decoder, NULL, NULL, NULL, NULL);
+  while (unread > 0 && iconv(decoder, &in, &unread, &out, &room) == (size_t)-1) {
+    // Not in the encoding, or the first bytes of what the text ends before.
+    if ((errno != EILSEQ && errno != EINVAL) || room < 3) break;
+    memcpy(out, "\xEF\xBF\xBD", 3);
+    out += 3;
+    room -= 3;
+    in++;
+    unread--;
+  }
+  return out - utf8;
 }

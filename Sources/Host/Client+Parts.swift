@@ -15,6 +15,7 @@ extension Client {
     guard tasks.contains(task) else { return }
     task.sendPart = { [unowned self, unowned task] in
       task.sendPart = nil
+      task.partsAhead += 1
       for waiter in task.waiters.all { waiter.send(part: part) }
       work(on: task, next)
     }
@@ -22,14 +23,17 @@ extension Client {
     sendParts()
   }
 
-  /// Sends the parts that are ready, while the client reads. Parts state a revision, so they wait where answers do.
+  /// Sends the parts that are ready, while the client reads, and acknowledges them if it does. Parts state a revision, so they
+  /// wait where answers do.
   func sendParts() {
     guard !tasksWithParts.isEmpty, let session else { return }
     session.turn {
-      var waiting = tasksWithParts[...]
+      var waiting = tasksWithParts
       tasksWithParts = []
-      while SendLimits.hasRoomForParts(session), !session.holdsAnswers, let task = waiting.popFirst() {
-        task.sendPart?()
+      while SendLimits.hasRoomForParts(session), !session.holdsAnswers,
+        let next = waiting.firstIndex(where: \.maySendPart)
+      {
+        waiting.remove(at: next).sendPart?()
       }
       tasksWithParts = waiting + tasksWithParts
     }

@@ -16,6 +16,8 @@ struct FeatureDataset: ~Copyable {
   let driver: FeatureDriver
   let files: ReaderFiles
   let options: OpenOptions
+  /// Of texts that GDAL gives as they stand in the file; nil for UTF-8.
+  let decoder: TextDecoder?
   let call: GDALCall
 
   var layerCount: Int { Int(gdal.pointee.GDALDatasetGetLayerCount(handle)) }
@@ -35,7 +37,7 @@ struct FeatureDataset: ~Copyable {
     let name = files.gdalName
     let driver = if let given = job.options.driver { given } else { try driver(of: name, gdal) }
     opened(driver.rawValue)
-    if let encoding = job.options.encoding { try check(encoding, of: driver) }
+    let decoder = try job.options.encoding.map { (name) throws(ReadError) in try Self.decoder(name, of: driver) }
     // Drops messages of drivers that do not recognize the file.
     call.forget()
     files.readShare = driver.shareOfOpening(for: purpose)
@@ -45,7 +47,8 @@ struct FeatureDataset: ~Copyable {
     }
     defer { _ = gdal.pointee.GDALClose(handle) }
     let dataset = FeatureDataset(
-      gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, call: call)
+      gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, decoder: decoder,
+      call: call)
     // A parser that reaches a premature end still returns a dataset, with what it has read.
     if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }
     let result = try body(dataset)
@@ -65,16 +68,18 @@ struct FeatureDataset: ~Copyable {
     throw .unrecognized(path: "")
   }
 
-  private static func check(_ encoding: String, of driver: FeatureDriver) throws(ReadError) {
+  private static func decoder(_ encoding: String, of driver: FeatureDriver) throws(ReadError) -> TextDecoder {
     func failure(_ reason: String) -> ReadError { .openFailed(driver: driver.rawValue, path: "", reason: reason) }
     guard driver == .csv || driver == .shapefile else { throw failure("its texts have the encoding of the format") }
-    guard creader_knows_encoding(encoding) != 0 else { throw failure("there is no text encoding \"\(encoding)\"") }
+    guard let decoder = TextDecoder(encoding) else { throw failure("there is no text encoding \"\(encoding)\"") }
+    return decoder
   }
 
   private static func open(
     _ name: String, _ driver: FeatureDriver, _ given: OpenOptions, _ gdal: GDAL
   ) -> GDALDatasetH? {
-    let encoding = driver == .shapefile ? given.encoding.map { ["ENCODING=\($0)"] } ?? [] : []
+    // Texts stay as they stand in the file.
+    let encoding = driver == .shapefile && given.encoding != nil ? ["ENCODING="] : []
     return withStrings(driver.gdalNames(gdal)) { drivers in
       withStrings(driver.openOptions + encoding) { options in
         gdal.pointee.GDALOpenEx(name, UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY), drivers, options, nil)
@@ -84,17 +89,13 @@ struct FeatureDataset: ~Copyable {
 }
 
 extension FeatureDataset {
-  /// The encoding of texts that GDAL gives as they stand in the file; nil for UTF-8.
-  var textEncoding: String? { driver == .csv ? options.encoding : nil }
-
-  /// A name or value in the file's encoding, as UTF-8.
+  /// A name in the file's encoding.
   func text(_ bytes: UnsafePointer<CChar>?) -> String {
     guard let bytes else { return "" }
-    guard let encoding = textEncoding, let recoded = gdal.pointee.CPLRecode(bytes, encoding, "UTF-8") else {
-      return decoded(bytes)
+    guard let decoder else { return decoded(bytes) }
+    return decoder.decode(UnsafeBufferPointer(start: bytes, count: strlen(bytes))) {
+      String(decoding: $0, as: UTF8.self)
     }
-    defer { gdal.pointee.VSIFree(recoded) }
-    return decoded(recoded)
   }
 }
 

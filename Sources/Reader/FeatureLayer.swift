@@ -60,12 +60,31 @@ extension FeatureDataset {
 
   private func columns(of layer: OGRLayerH) -> [FieldColumn] {
     let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
-    return (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
-      let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, index)
+    let fields = (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map {
+      gdal.pointee.OGR_FD_GetFieldDefn(definition, $0)
+    }
+    let names = Self.distinct(fields.map { text(gdal.pointee.OGR_Fld_GetNameRef($0)) })
+    return zip(fields, names).enumerated().map { index, described in
+      let (field, name) = described
       return FieldColumn(
-        index: index, name: text(gdal.pointee.OGR_Fld_GetNameRef(field)), encoding: textEncoding,
+        index: Int32(index), name: name, decoder: decoder,
         type: gdal.pointee.OGR_Fld_GetType(field),
         subtype: gdal.pointee.OGR_Fld_GetSubType(field))
+    }
+  }
+
+  /// The names, those that occur again with a number behind them: `name_1`, as QGIS and ArcGIS have it.
+  private static func distinct(_ names: [String]) -> [String] {
+    var used = Set(names.map { Text($0) })
+    guard used.count < names.count else { return names }
+    var seen: Set<Text> = []
+    return names.map { name in
+      guard !seen.insert(Text(name)).inserted else { return name }
+      var number = 1
+      while !used.insert(Text("\(name)_\(number)")).inserted { number += 1 }
+      let other = "\(name)_\(number)"
+      ReaderProcess.report("Another field is named \(name); it is \(other) here.")
+      return other
     }
   }
 

@@ -15,12 +15,12 @@ struct FieldColumn {
   let field: Field
   let type: OGRFieldType
   private let reader: Reader
-  /// Of texts, where it is not UTF-8.
-  private let encoding: String?
+  /// Of texts that are not UTF-8.
+  private let decoder: TextDecoder?
 
-  init(index: Int32, name: String, encoding: String? = nil, type: OGRFieldType, subtype: OGRFieldSubType) {
+  init(index: Int32, name: String, decoder: TextDecoder? = nil, type: OGRFieldType, subtype: OGRFieldSubType) {
     self.index = index
-    self.encoding = encoding
+    self.decoder = decoder
     self.type = type
     let (fieldType, reader): (FieldType, Reader) =
       switch type {
@@ -61,11 +61,10 @@ struct FieldColumn {
     case .double: column.append(gdal.pointee.OGR_F_GetFieldAsDouble(feature, index))
     case .string, .json:
       guard let text = gdal.pointee.OGR_F_GetFieldAsString(feature, index) else { return column.appendNull() }
-      guard let encoding, let recoded = gdal.pointee.CPLRecode(text, encoding, "UTF-8") else {
+      guard let decoder else {
         return column.append(utf8: UnsafeRawBufferPointer(start: text, count: strlen(text)))
       }
-      defer { gdal.pointee.VSIFree(recoded) }
-      column.append(utf8: UnsafeRawBufferPointer(start: recoded, count: strlen(recoded)))
+      decoder.decode(UnsafeBufferPointer(start: text, count: strlen(text))) { column.append(utf8: $0) }
     case .date, .time, .dateTime:
       if let text = moment(feature, gdal) { column.append(text) } else { column.appendNull() }
     case .smallIntegers: column.append(array(list(gdal.pointee.OGR_F_GetFieldAsIntegerList, feature, \.description)))

@@ -61,14 +61,14 @@ public enum ReaderProcess {
   /// Sends GDAL's messages, up to a number.
   static func listen(_ channel: Channel) {
     complaints.withLock { $0 = (channel, complaintLimit) }
-    cgdal_listen { ReaderProcess.report($0) }
+    cgdal_listen { ReaderProcess.report(String(cString: $0)) }
   }
 
-  private static func report(_ text: UnsafePointer<CChar>) {
+  static func report(_ text: String) {
     complaints.withLock { complaints in
       guard complaints.left > 0, let channel = complaints.channel else { return }
       complaints.left -= 1
-      try? reply(.complaint(ReaderFiles.cleaned(String(cString: text))), channel)
+      try? reply(.complaint(ReaderFiles.cleaned(text)), channel)
     }
   }
 

@@ -74,6 +74,19 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             async for _ in self.server.parts("feature/query", {"overlay": "o1", "whereClause": "nothing > 1"}):
                 self.fail("a refused request has no parts")
 
+    async def test_parts_wait_on_the_server_while_nobody_reads_them(self) -> None:
+        await self.view()
+        columns: Any = {"x": array.array("d", [0.0] * 30000), "y": array.array("d", [0.0] * 30000)}
+        await self.server.overlay.add_columns(overlay="o1", **columns, attributes={"s": ["x" * 300] * 30000})
+        parts = self.server.parts("feature/query", {"overlay": "o1"})
+        first = await anext(parts)
+        # More than enough for all of them to be made.
+        for _ in range(200):
+            await self.server.session.status()
+        self.assertLessEqual(parts._arrived.qsize(), 4)
+        rest = [feature["id"] async for part in parts for feature in part["features"]]
+        self.assertEqual([feature["id"] for feature in first["features"]] + rest, list(range(30000)))
+
     async def test_leaving_parts_cancels_the_request(self) -> None:
         await self.view()
         columns: Any = {"x": array.array("d", [0.0] * 30000), "y": array.array("d", [0.0] * 30000)}

@@ -56,7 +56,11 @@ int creader_is_sealed(int descriptor);
 /// functions that write or reach outside. Returns 0 where SQLite is not there.
 int creader_guard_sqlite(void);
 
-/// Whether texts can be converted from an encoding.
-int creader_knows_encoding(const char *_Nonnull name);
+/// A converter of texts from an encoding to UTF-8; null where there is no such encoding. For one thread at a time.
+void *_Nullable creader_decoder_open(const char *_Nonnull encoding);
+void creader_decoder_close(void *_Nonnull decoder);
+/// Converts a text, U+FFFD in place of each byte that the encoding does not have. Returns the number of bytes written, at most
+/// `4 * length`.
+size_t creader_decode(void *_Nonnull decoder, const char *_Nonnull text, size_t length, char *_Nonnull utf8);
 
 #endif

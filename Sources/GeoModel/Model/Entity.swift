@@ -16,7 +16,8 @@ public protocol Entity: Sendable {
   var revision: Int { get set }
   /// Whether objects of the kind refer to others, or move.
   static var isIndexed: Bool { get }
-  /// The ids of objects whose closing closes or changes this one: its owner, what it shows or leads to. It may name others, too.
+  /// The ids of objects whose closing or change closes or changes this one: its owner, what it shows, reads or leads to. It may name
+  /// others, too.
   var references: [Text] { get }
   /// Whether the clock moves the object on.
   var isMoving: Bool { get }

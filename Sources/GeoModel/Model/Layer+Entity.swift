@@ -1,5 +1,7 @@
 // What undo leaves alone of layers: their features and load status.
 
+import Geometry
+
 extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
@@ -7,6 +9,8 @@ extension Layer: Entity {
   public var parent: ObjectReference? {
     group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference
   }
+  public static let isIndexed = true
+  public var references: [Text] { features.map { [Text($0.source.rawValue)] } ?? [] }
   public var memento: Layer {
     var result = self
     result.features?.store = nil

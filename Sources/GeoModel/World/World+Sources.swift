@@ -30,7 +30,19 @@ extension World {
       source.origin = .columns(data)
       source.layers = [data.layer]
     }
+    describeLayers(over: id, as: data.layer)
     return added
+  }
+
+  /// Layers that have not read the features of a source show what it states.
+  private mutating func describeLayers(over id: SourceID, as schema: SourceLayer) {
+    guard let source = sources[id] else { return }
+    for layer in referrers(to: source.reference, of: Layer.self) {
+      guard let features = layers[layer]?.features, features.sourceNumber == source.number, features.store == nil,
+        features.loadStatus != .loading
+      else { continue }
+      changeKnown(layer) { $0.features?.schema = features.isTable ? schema.asTable : schema }
+    }
   }
 
   public mutating func closeSource(_ id: SourceID) throws(ModelError) {

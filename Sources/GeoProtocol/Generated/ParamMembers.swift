@@ -226,6 +226,7 @@ package enum ParamMembers {
     "state/unobserve": params(["subscription"]),
     "task/list": params(["scope"]),
     "task/cancel": params(["task"]),
+    "task/acknowledgeParts": params(["token", "count"]),
     "view/create": params([
       "map", "scene", "id", "width", "height", "dpi", .init("viewpoint", .named { viewpoint }), "ifExists"
     ]),
@@ -277,7 +278,7 @@ package enum ParamMembers {
   package static let envelope: ParamShape = .object(["xMin", "yMin", "xMax", "yMax"])
 
   package static let meta: ParamShape = .object([
-    "origin", "ifRevision", "step", "undo", "progressToken", "partialResultToken",
+    "origin", "ifRevision", "step", "undo", "progressToken", "partialResultToken", "partialResultWindow",
     .init("task", .named { taskOptions })
   ])
 

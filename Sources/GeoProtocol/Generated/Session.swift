@@ -108,12 +108,16 @@ public enum SessionProtocol {
     /// last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`).
     /// Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods understand it as well.
     public var partialResultToken: JSONOpaque?
+    /// Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do not
+    /// wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with
+    /// `partialResultToken` only.
+    public var partialResultWindow: Int?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
 
     public init(
       origin: String? = nil, ifRevision: Int? = nil, step: String? = nil, undo: Bool = true,
-      progressToken: JSONOpaque? = nil, partialResultToken: JSONOpaque? = nil,
+      progressToken: JSONOpaque? = nil, partialResultToken: JSONOpaque? = nil, partialResultWindow: Int? = nil,
       task: SessionProtocol.TaskOptions? = nil
     ) {
       self.origin = origin
@@ -122,6 +126,7 @@ public enum SessionProtocol {
       self.undo = undo
       self.progressToken = progressToken
       self.partialResultToken = partialResultToken
+      self.partialResultWindow = partialResultWindow
       self.task = task
     }
 
@@ -143,6 +148,10 @@ public enum SessionProtocol {
       self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
       let partialResultToken = json["partialResultToken"]
       self.partialResultToken = try partialResultToken.isPresent ? partialResultToken.opaque("ProgressToken") : nil
+      let partialResultWindow = json["partialResultWindow"]
+      self.partialResultWindow = try partialResultWindow.isPresent
+        ? partialResultWindow.integer("integer of at least 1") { $0 >= 1 }
+        : nil
       let task = json["task"]
       self.task = try task.isPresent ? SessionProtocol.TaskOptions(from: task) : nil
     }
@@ -170,6 +179,10 @@ public enum SessionProtocol {
       if let partialResultToken {
         writer.key("partialResultToken")
         partialResultToken.encode(to: &writer)
+      }
+      if let partialResultWindow {
+        writer.key("partialResultWindow")
+        writer.value(partialResultWindow)
       }
       if let task {
         writer.key("task")

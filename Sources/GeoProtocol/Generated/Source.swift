@@ -182,7 +182,8 @@ public enum SourceProtocol {
       /// CSV: the column of northings or latitudes.
       public var yField: String?
       /// CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of
-      /// what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.
+      /// what a `.cpg` file says. A byte that it does not have becomes U+FFFD. Texts that are no UTF-8, and of which
+      /// nothing says more, are read as windows-1252.
       public var encoding: String?
       /// The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without
       /// it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from

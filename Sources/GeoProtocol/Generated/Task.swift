@@ -131,4 +131,45 @@ public enum TaskProtocol {
       }
     }
   }
+
+  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent. Mostly
+  /// sent as a notification. A token without such a request, which may just have been answered, is ignored.
+  public enum AcknowledgeParts {
+    public static let name: StaticString = "task/acknowledgeParts"
+
+    public struct Params: JSONDecodable, Sendable {
+      /// The request's `partialResultToken`.
+      public var token: JSONOpaque
+      /// Number of parts.
+      public var count: Int
+
+      public init(token: JSONOpaque, count: Int = 1) {
+        self.token = token
+        self.count = count
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        self.token = try json["token"].opaque("ProgressToken")
+        let count = json["count"]
+        self.count = try count.isPresent ? count.integer("integer of at least 1") { $0 >= 1 } : 1
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// Whether there was such a request.
+      public var acknowledged: Bool
+
+      public init(acknowledged: Bool) {
+        self.acknowledged = acknowledged
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("acknowledged")
+        writer.value(acknowledged)
+        writer.endObject()
+      }
+    }
+  }
 }

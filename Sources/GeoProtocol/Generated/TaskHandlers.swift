@@ -7,6 +7,7 @@ import JSON
 public protocol TaskHandlers: MethodHandlers {
   typealias List = TaskProtocol.List
   typealias Cancel = TaskProtocol.Cancel
+  typealias AcknowledgeParts = TaskProtocol.AcknowledgeParts
 
   /// The tasks that have not been answered.
   static func list(_ params: List.Params, on client: Types.Client) throws -> List.Result
@@ -14,6 +15,11 @@ public protocol TaskHandlers: MethodHandlers {
   /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
   /// answered with `cancelled`.
   static func cancel(_ params: Cancel.Params, on client: Types.Client) throws -> Cancel.Result
+
+  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent.
+  static func acknowledgeParts(
+    _ params: AcknowledgeParts.Params, on client: Types.Client
+  ) throws -> AcknowledgeParts.Result
 }
 
 extension TaskHandlers {
@@ -21,5 +27,6 @@ extension TaskHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.session("task/list", list)
     host.session("task/cancel", cancel)
+    host.session("task/acknowledgeParts", acknowledgeParts)
   }
 }

@@ -20,4 +20,15 @@ package enum TaskService: TaskHandlers {
     client.end(task, with: .cancelled)
     return .init(cancelled: true)
   }
+
+  package static func acknowledgeParts(
+    _ params: AcknowledgeParts.Params, on client: any HandlerClient
+  ) throws -> AcknowledgeParts.Result {
+    guard let token = params.token.value.flatMap(RequestID.init),
+      let task = client.tasks.running.first(where: { $0.partWindow != nil && $0.hasPartToken(token) })
+    else { return .init(acknowledged: false) }
+    task.partsAhead -= min(params.count, task.partsAhead)
+    client.sendParts()
+    return .init(acknowledged: true)
+  }
 }

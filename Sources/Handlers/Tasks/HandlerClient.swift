@@ -51,6 +51,8 @@ package protocol HandlerClient: AnyObject {
   func advance(_ body: (inout World) -> Void)
   /// Stops a task and fails its waiters.
   func end(_ task: RunningTask, with error: RPCError)
+  /// Sends the parts of results that are ready and may be sent.
+  func sendParts()
   /// Sends what subscriptions have recorded.
   func flush(resumes: Bool)
 }

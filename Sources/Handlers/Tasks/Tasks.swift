@@ -30,6 +30,10 @@ package final class RunningTask {
   package var begin: (() -> Void)?
   /// Sends a part of the result that is ready, and makes the next one.
   package var sendPart: (() -> Void)?
+  /// Maximum number of parts that the client has not acknowledged; nil if it does not acknowledge any.
+  package let partWindow: Int?
+  /// Number of parts that were sent and not acknowledged.
+  package var partsAhead = 0
   /// What has to end before it begins, by number.
   package var awaited: [Int: RunningTask] = [:]
   package var awaitedCount = 0
@@ -39,6 +43,11 @@ package final class RunningTask {
   package var dependents: [Int: RunningTask] = [:]
   /// How far it is, in 0...1.
   package var fraction = 0.0
+
+  /// Whether the client has acknowledged enough for another part; also once the task has ended.
+  package var maySendPart: Bool { waiters.isEmpty || partsAhead < partWindow ?? .max }
+
+  package func hasPartToken(_ token: RequestID) -> Bool { waiters.all.contains { $0.partToken == token } }
 
   package init(
     handle: String, method: String, _ kind: TaskKind?, request: TaskRequest?, worker: Worker,
@@ -55,6 +64,7 @@ package final class RunningTask {
       case .openSource, .saveDocument, .edit, nil: request?.scope
       }
     self.request = request
+    partWindow = request?.meta.partialResultWindow
     self.worker = worker
     self.abandon = abandon
   }

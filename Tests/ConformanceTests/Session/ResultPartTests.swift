@@ -57,6 +57,36 @@ struct ResultPartTests {
     #expect(parts(messages).count > 3)
   }
 
+  @Test func `a window holds parts back until the client acknowledges, and holds up nothing else`() throws {
+    let query = server.request(
+      "feature/query", ["overlay": "o", "meta": ["partialResultToken": "p", "partialResultWindow": 2]])
+    var seen = parts(try server.takeMessages())
+    #expect(seen.count == 2)
+    let other = request()
+    #expect(try server.takeMessages().last?["id"] == other)
+    #expect(try server.call("task/acknowledgeParts", ["token": "q"])["acknowledged"] == false)
+    #expect(try server.takeMessages().isEmpty)
+    while true {
+      server.notify("task/acknowledgeParts", ["token": "p"])
+      let messages = try server.takeMessages()
+      seen += parts(messages)
+      guard messages.last?["id"] != query else { break }
+      #expect(messages.count == 1)
+    }
+    #expect(ids(seen) == (0..<count).map { .integer($0) })
+    #expect(try server.call("task/acknowledgeParts", ["token": "p", "count": 9])["acknowledged"] == false)
+  }
+
+  @Test func `a cancelled query with a window leaves no part waiting`() throws {
+    let query = server.request(
+      "feature/query", ["overlay": "o", "meta": ["partialResultToken": "p", "partialResultWindow": 1]])
+    server.cancel(query)
+    #expect(try server.takeMessages().last?["error"]?["code"] == -32800)
+    #expect(try server.call("session/status")["tasks"]?["working"] == 0)
+    _ = request()
+    #expect(ids(parts(try server.takeMessages())).count == count)
+  }
+
   @Test func `cancelling ends the parts, and the reply follows those that were sent`() throws {
     server.connection.reads = false
     let query = request()

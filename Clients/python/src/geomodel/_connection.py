@@ -179,6 +179,11 @@ class Connection:
         self._process.write(self._decoder.encode(_wire.dumps(message, self.limits)))
         await self._process.drain()
 
+    def send_notification(self, method: str, params: Mapping[str, Any]) -> None:
+        """A small one of the client's own, unless the session has ended."""
+        if self._failure is None and not self._closing:
+            self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
     def new_token(self) -> str:
         return f"progress-{next(self._tokens)}"
 

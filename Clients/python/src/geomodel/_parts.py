@@ -15,8 +15,11 @@ class Parts:
     """The parts of one result: `async for part in server.parts("feature/query", {"layer": "l1"}):`
 
     Each part is what the method's reference calls one; `result` is the reply, which follows the last one. Leaving the loop early
-    does not end the request: `aclose` does, as does `async with`. Parts that have arrived and were not read wait in memory.
+    does not end the request: `aclose` does, as does `async with`. At most four parts that were not read wait in memory, mostly of
+    1 MiB: the server sends no more. Other calls are answered meanwhile.
     """
+
+    _WINDOW = 4
 
     def __init__(self, client: Client, method: str, params: Mapping[str, Any] | None) -> None:
         self.result: dict[str, Any] | None = None
@@ -24,13 +27,15 @@ class Parts:
         self._call = (client, method, params)
         self._arrived: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._request: asyncio.Future[Any] | None = None
+        self._token = ""
 
     def _begun(self, client: Client, method: str, params: Mapping[str, Any] | None) -> asyncio.Future[Any]:
         connection = client._connection
-        token = connection.new_token()
+        token = self._token = connection.new_token()
         with _wire.encoding(method):
             wire = _wire.prepare(method, client._options.with_meta(params or {}, None))
-            wire = {**wire, "meta": {**wire.get("meta", {}), "partialResultToken": token}}
+            meta = {**wire.get("meta", {}), "partialResultToken": token, "partialResultWindow": self._WINDOW}
+            wire = {**wire, "meta": meta}
         request = asyncio.ensure_future(
             connection.request(method, wire, token=token, on_progress=self._arrived.put_nowait)
         )
@@ -50,6 +55,7 @@ class Parts:
                 self._request.cancel()
                 raise
             if part is not None:
+                self._call[0]._connection.send_notification("task/acknowledgeParts", {"token": self._token})
                 return part
             self.result = await self._request
         raise StopAsyncIteration

@@ -6142,8 +6142,9 @@ class SourceMethods(AsyncCaller):
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
             encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
-                `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which
-                nothing says more, are read as windows-1252. (1 to 40 characters)
+                `windows-1252`, in place of what a `.cpg` file says. A byte that it does not have becomes
+                U+FFFD. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252. (1
+                to 40 characters)
             spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
                 shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
                 others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
@@ -6620,6 +6621,40 @@ class TaskMethods(AsyncCaller):
             await server.task.cancel(task="#7")
         """
         result: t.TaskCancelResult = await self._call("task/cancel", _given({"task": task, "meta": meta}))
+        return result
+
+    async def acknowledge_parts(
+        self,
+        *,
+        token: t.ProgressToken,
+        count: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.TaskAcknowledgePartsResult:
+        """Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are
+        sent. Mostly sent as a notification. A token without such a request, which may just have been
+        answered, is ignored.
+
+        Args:
+            token: The request's `partialResultToken`.
+            count: Number of parts. (at least 1; default 1)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            acknowledged: Whether there was such a request.
+
+        Example:
+            await server.task.acknowledge_parts(token="parts-1")
+        """
+        result: t.TaskAcknowledgePartsResult = await self._call(
+            "task/acknowledgeParts",
+            _given(
+                {
+                    "token": token,
+                    "count": count,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
 
 

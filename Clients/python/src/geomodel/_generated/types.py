@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "44a271bb563788b6"
+PROTOCOL_HASH = "2ba934d9b5a427cb"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -116,6 +116,11 @@ class Meta(TypedDict):
     follows the last one, without what was in them. Such a request joins no other, and its result is not
     remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods
     understand it as well.
+    """
+    partialResultWindow: NotRequired[int]
+    """Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do
+    not wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with
+    `partialResultToken` only. (at least 1)
     """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
@@ -3809,6 +3814,13 @@ class TaskCancelResult(TypedDict):
 
     cancelled: bool
     """Whether there was one."""
+
+
+class TaskAcknowledgePartsResult(TypedDict):
+    """What `task/acknowledgeParts` answers."""
+
+    acknowledged: bool
+    """Whether there was such a request."""
 
 
 class ViewpointCenterAndScale(TypedDict):
