@@ -18,8 +18,8 @@ final class SnapshotDelivery: Delivery {
   private var pieces: ArraySlice<StatePiece> = []
   private var row = 0
   private var values = JSONWriter(capacity: 1 << 16)
-  /// What finding a value costs, in bytes that are encoded in the same time.
-  private static let bytesOfValue = 128
+  /// What a value costs beyond its length, in bytes that are encoded in the same time: an object with many members 30 us.
+  private static let bytesOfValue = 2048
 
   init(_ subscription: String, _ snapshot: Snapshot, willSend: @escaping (Snapshot.Match) -> Void) {
     self.subscription = subscription
