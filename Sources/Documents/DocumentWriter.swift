@@ -47,7 +47,7 @@ struct DocumentWriter: ~Copyable {
     let limits = worker.documentLimits
     guard writer.fits(limits) else { throw writer.tooLarge(path, limits) }
     let lost = writer.file.lost
-    try writer.file.commit()
+    try writer.file.commit(for: worker)
     return lost
   }
 

@@ -83,7 +83,8 @@ extension Client {
       task.timer = loop.schedule(after: UInt64(min(timeout, 1e9) * 1e9)) {
         let task = boundTask.value
         let client = bound.value
-        client.session?.turn { client.end(task, with: RPCError(.timedOut, "It took longer than \(timeout) s.")) }
+        let error = RPCError(.timedOut, "It took longer than \(timeout) s.")
+        client.session?.turn { _ = client.end(task, with: error) }
       }
     }
     wait(task, for: plan.prerequisites.flatMap(begin))
@@ -180,6 +181,7 @@ extension Client {
     // The scope of a load is its layer; a request's own scope ends only this waiter.
     if task.isShared, let scope = request.scope { tasks.add(pending, scopedTo: scope, of: task) }
     pending.progress?.begin(task.method)
+    pending.mayCancel = { [unowned task] in task.waiters.all.count > 1 || task.worker.cancel() }
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.remove(pending)
       if task.isUnwanted { stop(task) }
@@ -200,12 +202,16 @@ extension Client {
     releaseDependents(of: task)
   }
 
-  /// Stops a task and fails its waiters.
-  func end(_ task: RunningTask, with error: RPCError) {
+  /// Stops a task and fails its waiters, unless its work takes effect already.
+  ///
+  /// - Returns: whether it was stopped.
+  @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool {
+    guard task.worker.cancel() else { return false }
     let waiters = task.waiters.all
     task.waiters.removeAll()
     stop(task)
     for waiter in waiters { waiter.fail(error) }
+    return true
   }
 
   private func supersede(_ task: RunningTask, by handle: String) {

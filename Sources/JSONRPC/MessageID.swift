@@ -90,7 +90,7 @@ private struct TextScan {
         position += 1
       case UInt8(ascii: "\""): guard skipString() else { return false }
       default:
-        while position < text.count, !",:]} \t\r\n".utf8.contains(text[position]) { position += 1 }
+        while position < text.count, !",:[]{}\" \t\r\n".utf8.contains(text[position]) { position += 1 }
         // A number goes on behind the end of the text.
         guard position < text.count else { return false }
       }

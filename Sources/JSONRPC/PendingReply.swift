@@ -16,6 +16,8 @@ public final class PendingReply {
   /// Called once when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work,
   /// and may give another answer instead.
   public var onCancel: (() -> Void)?
+  /// Whether the work can still be cancelled; if not, its result is the answer.
+  public var mayCancel: (() -> Bool)?
   /// Progress for the client, if its params requested it by `meta.progressToken`, or by `workDoneToken` as in LSP.
   public private(set) var progress: Progress?
   /// The token under which the client gets parts of the result, if it asked for them.
@@ -68,7 +70,7 @@ public final class PendingReply {
 
   /// Ends the work and answers, by ``onCancel`` or else with `reason`.
   public func cancel(_ reason: RPCError = .cancelled) {
-    guard !isAnswered else { return }
+    guard !isAnswered, mayCancel?() ?? true else { return }
     let stop = onCancel
     onCancel = nil
     stop?()
@@ -95,6 +97,7 @@ public final class PendingReply {
   func release() {
     document = nil
     onCancel = nil
+    mayCancel = nil
     progress = nil
   }
 }

@@ -120,12 +120,17 @@ public final class ManualLoop: Loop {
 
   /// Runs the queued background work, then its results on the loop.
   public func runOffloaded() {
+    runWork()
+    run()
+  }
+
+  /// Runs the queued background work, whose results wait for the loop.
+  public func runWork() {
     let waiting = state.withLock { state in
       defer { state.offloaded = [] }
       return state.offloaded
     }
     for work in waiting { work() }
-    run()
   }
 
   /// The number of queued background works.

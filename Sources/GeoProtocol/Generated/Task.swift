@@ -116,7 +116,7 @@ public enum TaskProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// Whether there was one.
+      /// Whether there was one that could still be cancelled: a file that is being put in place is the result.
       public var cancelled: Bool
 
       public init(cancelled: Bool) {

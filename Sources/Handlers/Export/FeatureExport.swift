@@ -37,7 +37,7 @@ struct FeatureExport: Sendable {
     let name = params.layerName ?? path.stemAndExtension.stem
     try write(found.page, named: name, path, to: file, &report, shares[1])
     let (bytes, lost) = (file.size, file.lost)
-    try file.commit(replaces: params.ifExists == .replace, checking: worker.checkCancelled)
+    try file.commit(replaces: params.ifExists == .replace, for: worker)
     return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
   }
 

@@ -137,10 +137,10 @@ package struct AtomicFile: ~Copyable {
   ///
   /// - Parameters:
   ///   - replaces: whether a file may be there; else `fileExists`.
-  ///   - check: called after the sync, which may take long; what it throws leaves the target as it was.
-  package consuming func commit(replaces: Bool = true, checking check: () throws -> Void = {}) throws {
+  ///   - worker: of the task, which may be cancelled until the sync is done; the target is then as it was.
+  package consuming func commit(replaces: Bool = true, for worker: Worker) throws {
     guard fsync(descriptor) == 0 else { throw failure() }
-    try check()
+    try worker.commit()
     if replaces { try replace() } else { try place() }
     isOpen = false
     let isClosed = close(descriptor) == 0

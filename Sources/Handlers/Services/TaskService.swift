@@ -17,8 +17,7 @@ package enum TaskService: TaskHandlers {
 
   package static func cancel(_ params: Cancel.Params, on client: any HandlerClient) throws -> Cancel.Result {
     guard let task = client.tasks.find(params.task) else { return .init(cancelled: false) }
-    client.end(task, with: .cancelled)
-    return .init(cancelled: true)
+    return .init(cancelled: client.end(task, with: .cancelled))
   }
 
   package static func acknowledgeParts(

@@ -50,7 +50,7 @@ package protocol HandlerClient: AnyObject {
   /// Runs a change of time as a revision that is not a step of history, and publishes it.
   func advance(_ body: (inout World) -> Void)
   /// Stops a task and fails its waiters.
-  func end(_ task: RunningTask, with error: RPCError)
+  @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool
   /// Sends the parts of results that are ready and may be sent.
   func sendParts()
   /// Sends what subscriptions have recorded.

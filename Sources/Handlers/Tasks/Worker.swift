@@ -20,7 +20,13 @@ public struct DocumentLimits: Sendable {
 
 /// The line between a task's work and the loop.
 public final class Worker: Sendable {
-  private let cancelled = Atomic(false)
+  private enum State: UInt8, AtomicRepresentable {
+    case running, cancelled
+    /// The work takes effect: it is no longer cancelled.
+    case committed
+  }
+
+  private let state = Atomic(State.running)
   private let onProgress: @Sendable (Double) -> Void
   /// How names of files are read.
   package let files: FilePaths
@@ -42,9 +48,21 @@ public final class Worker: Sendable {
   }
 
   /// Whether nobody wants the result any more. To be asked at least every 10 ms.
-  public var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+  public var isCancelled: Bool { state.load(ordering: .relaxed) == .cancelled }
 
-  package func cancel() { cancelled.store(true, ordering: .relaxed) }
+  /// Asks the work to end.
+  ///
+  /// - Returns: false if it takes effect already: its result is the answer.
+  @discardableResult package func cancel() -> Bool {
+    state.compareExchange(expected: .running, desired: .cancelled, ordering: .relaxed).original != .committed
+  }
+
+  /// Marks that the work takes effect from now on, as when a file is put in place. Throws if it is cancelled.
+  package func commit() throws {
+    guard state.compareExchange(expected: .running, desired: .committed, ordering: .relaxed).exchanged else {
+      throw CancellationError()
+    }
+  }
 
   /// Says how far the work is, in 0...1.
   public func report(_ fraction: Double) { onProgress(fraction) }

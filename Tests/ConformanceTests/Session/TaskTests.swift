@@ -33,6 +33,36 @@ struct TaskTests {
     try server.call("task/list")["tasks"]?.array?.compactMap { $0["task"] } ?? []
   }
 
+  // MARK: What has taken effect
+
+  @Test(arguments: ["document/saveAs", "feature/export"])
+  func `a file that is in place is the result, whoever cancels then`(method: String) throws {
+    let folder = try TemporaryFolder()
+    try server.call("overlay/create", ["id": "o", "view": "v"])
+    func start(_ name: String, _ task: Value = [:]) throws -> Value {
+      try folder.write("earlier", to: name)
+      var params: [String: Value] = ["path": .string(folder.path(name)), "meta": ["task": task]]
+      if method == "feature/export" { params.merge(["overlay": "o", "ifExists": "replace"]) { $1 } }
+      return server.request(method, .object(params))
+    }
+    // Before the work, nothing has happened.
+    let early = try start("early.geojson")
+    server.cancel(early)
+    server.loop.runOffloaded()
+    #expect(try server.errorKind(of: early) == "cancelled")
+    #expect(try folder.text("early.geojson") == "earlier")
+    // The work is done, and the loop does not know it yet.
+    let late = try start("late.geojson")
+    server.loop.runWork()
+    #expect(try folder.text("late.geojson") != "earlier")
+    server.cancel(late)
+    #expect(try server.response(to: late)?["result"] != nil)
+    let ended = try start("ended.geojson", ["id": "t"])
+    server.loop.runWork()
+    server.request("task/cancel", ["task": "t"])
+    #expect(try server.response(to: ended)?["result"] != nil)
+  }
+
   // MARK: Scope and key
 
   @Test func `equal requests with one scope and key share a task`() throws {

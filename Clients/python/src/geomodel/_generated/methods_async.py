@@ -6615,7 +6615,8 @@ class TaskMethods(AsyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            cancelled: Whether there was one.
+            cancelled: Whether there was one that could still be cancelled: a file that is being put in
+                place is the result.
 
         Example:
             await server.task.cancel(task="#7")

@@ -6560,7 +6560,8 @@ class TaskMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            cancelled: Whether there was one.
+            cancelled: Whether there was one that could still be cancelled: a file that is being put in
+                place is the result.
 
         Example:
             server.task.cancel(task="#7")

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "2ba934d9b5a427cb"
+PROTOCOL_HASH = "adcd619b37041afb"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -3813,7 +3813,8 @@ class TaskCancelResult(TypedDict):
     """What `task/cancel` answers."""
 
     cancelled: bool
-    """Whether there was one."""
+    """Whether there was one that could still be cancelled: a file that is being put in place is the result.
+    """
 
 
 class TaskAcknowledgePartsResult(TypedDict):
