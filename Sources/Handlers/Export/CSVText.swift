@@ -43,7 +43,15 @@ struct CSVText: ~Copyable {
     _ export: FeatureExport, _ rows: ArraySlice<UInt32>, _ share: WorkShare
   ) throws -> Shape {
     let wanted = export.params.csvGeometry
-    guard export.output.selection.geometry else { return .none }
+    let selection = export.output.selection
+    guard selection.geometry else {
+      if selection.columns?.isEmpty ?? (export.output.features.store.schema.count == 0) {
+        throw RPCError(
+          .invalidParams, "There is no column to write.", path: "/params/properties",
+          expected: "names of fields, or `returnGeometry`")
+      }
+      return .none
+    }
     if wanted == .wkt { return .wkt }
     let profile = try GeometryProfile(of: rows, in: export.output.features.store, share)
     if profile.isOfPlainPoints { return .xy(hasZ: profile.hasZ) }
@@ -72,6 +80,7 @@ struct CSVText: ~Copyable {
   }
 
   private mutating func append(_ feature: FeatureRow, _ given: FeatureWriter.Shape) {
+    let start = text.writer.count
     var isFirst = true
     func separate(_ text: inout ExportText) {
       if !isFirst { text.writer.append(",") }
@@ -93,6 +102,8 @@ struct CSVText: ~Copyable {
       separate(&text)
       feature.withAttribute(column) { append($0) }
     }
+    // Readers skip an empty line: the one null of a row would take the row with it.
+    if text.writer.count == start { text.writer.append("\"\"") }
     text.writer.append("\r\n")
   }
 
