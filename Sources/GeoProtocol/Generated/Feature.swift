@@ -120,11 +120,11 @@ public enum FeatureProtocol {
     /// type.
     case fieldType
     /// Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53
-    /// in a field of doubles.
+    /// in a field of doubles; or times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones
-    /// The features are in the order of the file's spatial index.
+    /// The features are in the order of the file's spatial index, or of their ids.
     case order
     /// The file has no spatial index, as features have no geometry or an empty one.
     case spatialIndex

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "adcd619b37041afb"
+  public static let hash = "0606f3a87b17e803"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -423,7 +423,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/create", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified,
+      errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified, .unknownField,
       .expressionSyntax, .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues,
       .invalidStops, .invalidTemplate, .invalidScaleRange]
     ),
@@ -437,7 +437,7 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "overlay/update", domain: "overlay", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .invalidScaleRange, .contentModified, .expressionSyntax, .expressionType,
+      errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate]
     ),
     MethodInfo(

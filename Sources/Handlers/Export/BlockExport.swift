@@ -62,7 +62,9 @@ struct BlockExport {
     report.warnings = messages
     report.layerName = layer.name
     if job.layer.geometryType != nil, !job.isIndexed { report.add(.init(kind: .spatialIndex)) }
-    if job.isIndexed, job.driver == .flatGeobuf { report.add(.init(kind: .order)) }
+    if job.isIndexed && job.driver == .flatGeobuf || job.driver == .geoPackage && !blocks.isByID {
+      report.add(.init(kind: .order))
+    }
   }
 }
 

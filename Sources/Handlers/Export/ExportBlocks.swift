@@ -18,6 +18,9 @@ struct ExportBlocks: ~Copyable {
   private let layout: (hasZ: Bool, hasM: Bool)?
   private var builder: FeatureBlockBuilder
   private var scratch = JSONWriter(capacity: 256)
+  private var lastID = Int.min
+  /// Whether the ids of all features so far ascend.
+  private(set) var isByID = true
 
   init(_ export: FeatureExport, _ fields: ExportFields, for job: WriteJob) {
     self.export = export
@@ -54,6 +57,8 @@ struct ExportBlocks: ~Copyable {
   private mutating func append(
     _ feature: FeatureRow, _ shape: FeatureWriter.Shape, _ report: inout ExportReport
   ) {
+    if feature.id < lastID { isByID = false }
+    lastID = feature.id
     builder.begin(id: keepsIDs ? Int64(feature.id) : nil)
     let isSpatial = export.output.selection.geometry
     if case .own = shape, let point = feature.point, isSpatial, layout?.hasM != true {
@@ -113,8 +118,13 @@ struct ExportBlocks: ~Copyable {
     guard let time = CivilTime(utf8: text) else { return builder.columns[index].appendNull() }
     let name = field.source.name.string
     if time.nanoseconds % 1_000_000 != 0 { report.note(.values, field: name) }
+    // Formats write years with four digits.
+    guard let utc = time.utcText else {
+      report.note(.values, field: name)
+      return builder.columns[index].appendNull()
+    }
     if text.last != UInt8(ascii: "Z"), text.last != UInt8(ascii: "z") { report.note(.timeZones, field: name) }
-    builder.columns[index].append(time.utcText)
+    builder.columns[index].append(utc)
   }
 }
 
@@ -135,11 +145,12 @@ extension FeatureRow {
 }
 
 extension CivilTime {
-  /// `2024-02-29T10:20:30.125Z`, cut to milliseconds.
-  fileprivate var utcText: String {
+  /// `2024-02-29T10:20:30.125Z`, cut to milliseconds; nil outside the years 0 to 9999.
+  fileprivate var utcText: String? {
     let day = seconds.flooredQuotient(86_400)
     let second = seconds - day * 86_400
     let date = CalendarDay(number: day)
+    guard 0...9999 ~= date.year else { return nil }
     func padded(_ value: Int64, _ width: Int) -> String {
       let digits = String(value)
       return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits

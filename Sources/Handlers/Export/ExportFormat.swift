@@ -56,8 +56,8 @@ enum ExportFormat: String, CaseIterable, Sendable {
   /// Whether a layer has a name in the file.
   var namesLayers: Bool { self != .geoJSONSeq && self != .csv }
 
-  /// Whether the file states the spatial reference, or has a fixed one.
-  var statesReference: Bool { self != .csv }
+  /// Whether the file states the spatial reference, or has a fixed one. GeoJSON without one is in EPSG:4326.
+  func states(_ reference: SpatialReference) -> Bool { self != .csv && !(self == .geoJSON && reference == .unknown) }
 
   var keepsIDs: Bool {
     switch self {

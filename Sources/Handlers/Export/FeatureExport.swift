@@ -79,7 +79,7 @@ struct FeatureExport: Sendable {
   ) -> Result {
     let hasGeometry = output.selection.geometry
     var differences = report.differences
-    if hasGeometry, !format.statesReference { differences.append(.init(kind: .spatialReference)) }
+    if hasGeometry, !format.states(output.reference) { differences.append(.init(kind: .spatialReference)) }
     return Result(
       revision: revision, path: path, driver: format.rawValue,
       layerName: format.namesLayers ? report.layerName ?? name : nil,

@@ -4876,6 +4876,8 @@ class OverlayMethods(SyncCaller):
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes a function arguments that it does not take.
@@ -5011,6 +5013,8 @@ class OverlayMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             InvalidScaleRangeError: minScale is not greater than maxScale.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
                 different types, or passes a function arguments that it does not take.

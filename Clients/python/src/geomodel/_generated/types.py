@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "adcd619b37041afb"
+PROTOCOL_HASH = "0606f3a87b17e803"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1460,9 +1460,9 @@ has no place for them, or this version of GDAL does not write them.
 `fieldType`: The field `field` has another type in the file, `type`: it holds other values too, or the format
 has no such type.
 `values`: Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers
-beyond 2^53 in a field of doubles.
+beyond 2^53 in a field of doubles; or times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
-`order`: The features are in the order of the file's spatial index.
+`order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, as features have no geometry or an empty one.
 `elevations`: Z was left out of `count` geometries of which it is known in part.
 """
