@@ -181,7 +181,7 @@ extension Client {
     // The scope of a load is its layer; a request's own scope ends only this waiter.
     if task.isShared, let scope = request.scope { tasks.add(pending, scopedTo: scope, of: task) }
     pending.progress?.begin(task.method)
-    pending.mayCancel = { [unowned task] in task.waiters.all.count > 1 || task.worker.cancel() }
+    pending.mayCancel = { [unowned task] in !task.hasLastWaiter || task.worker.cancel() }
     pending.onCancel = { [unowned self, unowned pending] in
       task.waiters.remove(pending)
       if task.isUnwanted { stop(task) }

@@ -73,7 +73,12 @@ package final class RunningTask {
   package var isShared: Bool { if case .load = kind { true } else { false } }
 
   /// Whether nothing waits for it. Dependents count for loads only; others need no more than the end, however it comes.
-  package var isUnwanted: Bool { waiters.isEmpty && (dependents.isEmpty || !isShared) }
+  package var isUnwanted: Bool { waiters.isEmpty && isWantedByWaitersAlone }
+
+  /// Whether nothing waits for it but its last waiter.
+  package var hasLastWaiter: Bool { waiters.count == 1 && isWantedByWaitersAlone }
+
+  private var isWantedByWaitersAlone: Bool { dependents.isEmpty || !isShared }
 }
 
 /// A request that begins a task or joins one.

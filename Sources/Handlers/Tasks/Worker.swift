@@ -59,7 +59,7 @@ public final class Worker: Sendable {
 
   /// Marks that the work takes effect from now on, as when a file is put in place. Throws if it is cancelled.
   package func commit() throws {
-    guard state.compareExchange(expected: .running, desired: .committed, ordering: .relaxed).exchanged else {
+    if state.compareExchange(expected: .running, desired: .committed, ordering: .relaxed).original == .cancelled {
       throw CancellationError()
     }
   }
