@@ -11,7 +11,7 @@ extension Host {
   /// - Parameter canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
   func publish(canWait: Bool = false) {
     // Many objects of another document may be equal to those before: only differences are sent.
-    let before = world.takeReplaced()
+    var before = world.takeReplaced()
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
     let ended = world.takeEndedProcesses()
@@ -34,7 +34,15 @@ extension Host {
     // Ending the tasks of a closed object may change the world again.
     if world.hasChanges { publish() }
     for each in clients { each.client.published(ended: ended, isComparison: before != nil) }
-    if let before { loop.offload(to: .parsing) { withExtendedLifetime(before) {} } }
+    if let old = before.map(Handover.init) {
+      // The worker has the last references: freeing many objects takes long.
+      before = nil
+      let lists = clients.map { Handover($0.client.subscribers.takeReplacedLists()) }
+      loop.offload(to: .parsing) {
+        _ = old.take()
+        for list in lists { _ = list.take() }
+      }
+    }
     // Only a change can start an animation.
     if !changes.isEmpty { scheduleTick() }
   }

@@ -111,6 +111,9 @@ package struct Subscribers {
 
   // MARK: Recording
 
+  /// What was kept of another document's objects, to be freed elsewhere.
+  package mutating func takeReplacedLists() -> some Sendable { lists.takeReplaced() }
+
   /// - Parameter isReplaced: whether another document has replaced all objects.
   package mutating func record(_ changes: [Change], _ world: World, isReplaced: Bool = false) {
     guard !entries.isEmpty, !changes.isEmpty else { return }
