@@ -18,6 +18,19 @@ extension Geometry {
   /// How deep collections nest at the most, in whatever form they come: all readers are recursive.
   public static let maximumDepth = 32
 
+  /// The name that GeoJSON and the simple features standard have for its type.
+  public var typeName: String {
+    switch self {
+    case .point: "Point"
+    case .lineString: "LineString"
+    case .polygon: "Polygon"
+    case .multiPoint: "MultiPoint"
+    case .multiLineString: "MultiLineString"
+    case .multiPolygon: "MultiPolygon"
+    case .collection: "GeometryCollection"
+    }
+  }
+
   /// Whether it has no positions.
   public var isEmpty: Bool {
     switch self {

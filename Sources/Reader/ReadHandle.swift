@@ -63,17 +63,25 @@ final class ReadHandle {
 
   /// - Parameter origin: as for `fseek`.
   func seek(to offset: UInt64, from origin: Int32) -> Bool {
-    let base =
-      switch origin {
-      case SEEK_CUR: self.offset
-      case SEEK_END: size
-      default: 0
-      }
-    // GDAL's offsets are unsigned; backward offsets from the end wrap.
-    let target = base &+ Int(truncatingIfNeeded: offset)
-    guard target >= 0 else { return false }
+    guard let target = filePosition(offset, from: origin, at: self.offset, size: size) else { return false }
     self.offset = target
     isAtEnd = false
     return true
   }
+}
+
+/// Where a seek leads: nil before the beginning.
+///
+/// - Parameters:
+///   - offset: GDAL's offsets are unsigned; backward offsets from the end wrap.
+///   - origin: as for `fseek`.
+func filePosition(_ offset: UInt64, from origin: Int32, at current: Int, size: @autoclosure () -> Int) -> Int? {
+  let base =
+    switch origin {
+    case SEEK_CUR: current
+    case SEEK_END: size()
+    default: 0
+    }
+  let target = base &+ Int(truncatingIfNeeded: offset)
+  return target < 0 ? nil : target
 }

@@ -116,14 +116,7 @@ private final class WriteHandle {
 
   /// - Parameter origin: as for `fseek`.
   func seek(to offset: UInt64, from origin: Int32) -> Bool {
-    let base =
-      switch origin {
-      case SEEK_CUR: self.offset
-      case SEEK_END: size
-      default: 0
-      }
-    let target = base &+ Int(truncatingIfNeeded: offset)
-    guard target >= 0 else { return false }
+    guard let target = filePosition(offset, from: origin, at: self.offset, size: size) else { return false }
     self.offset = target
     isAtEnd = false
     return true

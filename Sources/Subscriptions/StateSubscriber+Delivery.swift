@@ -30,11 +30,11 @@ extension StateSubscriber {
     guard progress == .done else { return progress }
     if let revision = delivery.revisionReached { base = revision }
     self.delivery = nil
-    for object in closedInDelivery {
-      dropSentParts(below: object)
-      sentPaths = sentPaths.filter { !$0.isBelow(object) }
+    if !closedInDelivery.isEmpty {
+      sentParts = sentParts.filter { !closedInDelivery.contains($0.key.prefix(2)) }
+      sentPaths = sentPaths.filter { !closedInDelivery.contains($0.prefix(2)) }
+      closedInDelivery = []
     }
-    closedInDelivery = []
     return .done
   }
 

@@ -184,7 +184,7 @@ package final class StateSubscriber: Subscriber {
     }
   }
 
-  func dropSentParts(below path: ModelPath) {
+  private func dropSentParts(below path: ModelPath) {
     if !sentParts.isEmpty { sentParts = sentParts.filter { !$0.key.isBelow(path) } }
   }
 

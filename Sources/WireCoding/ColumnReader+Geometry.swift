@@ -25,22 +25,8 @@ package enum GeometryColumn {
     switch self {
     case .points: return "Point"
     case .any(let geometries):
-      let types = Set(geometries.lazy.compactMap { $0?.type })
+      let types = Set(geometries.lazy.compactMap { $0?.typeName })
       return types.count == 1 ? types.first ?? "Unknown" : "Unknown"
-    }
-  }
-}
-
-extension Geometry {
-  fileprivate var type: String {
-    switch self {
-    case .point: "Point"
-    case .lineString: "LineString"
-    case .polygon: "Polygon"
-    case .multiPoint: "MultiPoint"
-    case .multiLineString: "MultiLineString"
-    case .multiPolygon: "MultiPolygon"
-    case .collection: "GeometryCollection"
     }
   }
 }

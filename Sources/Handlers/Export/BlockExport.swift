@@ -68,23 +68,6 @@ struct BlockExport {
   }
 }
 
-extension GeometryProfile {
-  /// The type of a layer that holds all of them; nil without any.
-  fileprivate var typeName: String? {
-    guard kinds.count < 2 else { return "Unknown" }
-    guard let kind = kinds.first else { return nil }
-    return switch kind {
-    case .point: "Point"
-    case .lineString: "LineString"
-    case .polygon: "Polygon"
-    case .multiPoint: "MultiPoint"
-    case .multiLineString: "MultiLineString"
-    case .multiPolygon: "MultiPolygon"
-    case .collection: "GeometryCollection"
-    }
-  }
-}
-
 extension ExportReport {
   /// Notes what a field of the file has otherwise than that of the features.
   fileprivate mutating func note(_ own: ExportField, written: Field) {

@@ -1,4 +1,4 @@
-// The fields of an exported file: names that the format can tell apart, types that hold what the features have.
+// The fields of an exported file: names that the format distinguishes, types that hold what the features have.
 
 import Calendar
 import Geometry

@@ -4,11 +4,8 @@ import Geometry
 import Query
 
 struct GeometryProfile {
-  enum Kind: Hashable, CaseIterable {
-    case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, collection
-  }
-
-  private(set) var kinds: Set<Kind> = []
+  /// Names of the types that occur.
+  private var types: Set<String> = []
   private(set) var hasZ = false
   /// Whether a geometry has no Z.
   private(set) var lacksZ = false
@@ -24,7 +21,7 @@ struct GeometryProfile {
       if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
       guard let feature = store[row] else { continue }
       if let point = feature.point {
-        kinds.insert(.point)
+        types.insert("Point")
         hasPositions = true
         if point.z.isNaN { lacksZ = true } else { hasZ = true }
       } else if let geometry = feature.geometry {
@@ -36,7 +33,7 @@ struct GeometryProfile {
   }
 
   private mutating func note(_ geometry: Geometry) {
-    kinds.insert(Kind(geometry))
+    types.insert(geometry.typeName)
     var isEmpty = true
     geometry.forEachPositions { positions in
       guard !positions.isEmpty else { return }
@@ -47,21 +44,9 @@ struct GeometryProfile {
     if isEmpty { hasHoles = true } else { hasPositions = true }
   }
 
-  /// Whether coordinates in columns hold all of it.
-  var isOfPlainPoints: Bool { !hasM && kinds.isSubset(of: [.point]) }
-}
+  /// The type of a layer that holds all of them; nil without any.
+  var typeName: String? { types.count < 2 ? types.first : "Unknown" }
 
-extension GeometryProfile.Kind {
-  init(_ geometry: Geometry) {
-    self =
-      switch geometry {
-      case .point: .point
-      case .lineString: .lineString
-      case .polygon: .polygon
-      case .multiPoint: .multiPoint
-      case .multiLineString: .multiLineString
-      case .multiPolygon: .multiPolygon
-      case .collection: .collection
-      }
-  }
+  /// Whether coordinates in columns hold all of it.
+  var isOfPlainPoints: Bool { !hasM && types.isSubset(of: ["Point"]) }
 }

@@ -32,6 +32,7 @@ public struct FeatureStore: Sendable {
     let base: UInt32
     private(set) var chunk: FeatureChunk
     /// The chunk's memory, read without reference counting; the chunk beside it keeps it alive.
+    // Safe, as the chunk is: one that two stores hold is never written.
     private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
     /// The chunk's stamp, read without following the reference.
     private(set) var stamp: UInt64

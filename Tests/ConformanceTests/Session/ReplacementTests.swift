@@ -91,4 +91,25 @@ struct ReplacementTests {
     #expect(observers[5].replica.resyncs == 0)
     #expect(observers[6].replica.resyncs == 0)
   }
+
+  @Test func `closing all objects amid their snapshot leaves none`() throws {
+    let count = 20_000
+    try server.call("map/create", ["id": "m"])
+    let properties: Value = [["name": "p", "type": "integer"]]
+    let commands = (0..<count).map { id -> Value in
+      ["method": "viewModel/create", "params": ["id": .string("x\(id)"), "owner": "m", "properties": properties]]
+    }
+    try server.call("model/apply", ["commands": .array(commands)])
+    let patterns = ["/viewModels/*/p"]
+    server.connection.reads = false
+    let observed = server.request("state/observe", ["paths": .array(patterns.map { .string($0) })])
+    server.request("map/close", ["map": "m"])
+    server.connection.reads = true
+    let answer = try #require(try server.response(to: observed)?["result"])
+    var observer = Observer(replica: try Replica(answer), patterns: patterns)
+    for message in try server.takeMessages() { try observer.replica.apply(message) }
+    #expect(observer.replica.deltas > 0, "the snapshot was begun before")
+    try observer.check(server, "after closing")
+    #expect(try observer.replica.values(at: patterns[0]).isEmpty)
+  }
 }

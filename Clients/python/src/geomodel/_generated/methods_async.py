@@ -719,7 +719,7 @@ class ClusterMethods(AsyncCaller):
     `/views/v/viewpoint` (its scale chooses the zoom), `featureReduction`, of an overlay `graphics` (whose
     snapshot and deltas have the graphics themselves), of a layer `definitionExpression`, `time`,
     `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate` of `state/observe` bounds how often. An
-    answer costs what it returns, edits since the last one what they reach. Its `revision` tells whether a
+    answer costs what it returns, edits since the last one what they reach. Its `revision` states whether a
     delta is contained in it. A cluster that is answered under the same id has the same points, so what is
     known of these holds; those that are not answered any more are gone.
     """
