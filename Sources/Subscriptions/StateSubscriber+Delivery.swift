@@ -16,7 +16,7 @@ extension StateSubscriber {
     sentPaths = []
     noteKnown(snapshot.world)
     if let whole = snapshot.encoded() {
-      for match in snapshot { rememberSent(match) }
+      for match in snapshot.matches(isSplit: false) { rememberSent(match) }
       return whole
     }
     // What is sent is recorded as it is sent, so that the loop is never held for all of it.
