@@ -161,7 +161,7 @@ extension Session {
 
   /// Answers a message that is skipped for its size, under its id where that stands in the first ``Framer/beginningBytes``.
   func refuseLarge(_ beginning: UnsafeRawBufferPointer) {
-    let id = MessageID(in: beginning)?.id
+    let id = MessageID.ofBeginning(beginning)?.id
     let isUsable = id.map { inFlight[$0] == nil } ?? false
     write(error: .messageTooLarge(limit: limits.messageBytes), id: isUsable ? id : nil, batch: nil)
   }
