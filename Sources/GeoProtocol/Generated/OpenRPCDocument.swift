@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"3f06db4fb156c92d"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"eb2fd7d4ce7d7435"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -2442,7 +2442,7 @@ public enum OpenRPCDocument {
 "path":{"type":"string","description":"Its absolute path; absent before it is first saved."},\#
 "isModified":{"type":"boolean","description":"Whether it differs from the last save. Viewpoints, selections and location displays do not count, though they are saved; selections of layers are not saved."},\#
 "problems":{"type":"array","items":{"$ref":"#/components/schemas/Failure"},\#
-"description":"Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none."},\#
+"description":"Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none. Members and elements of lists that were left out of an object are written back by the next save; an object that was left out as a whole is not."},\#
 "problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
 "description":"After a save: what the replaced file had and the system did not let be kept."}},\#

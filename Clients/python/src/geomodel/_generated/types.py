@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "3f06db4fb156c92d"
+PROTOCOL_HASH = "eb2fd7d4ce7d7435"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -858,7 +858,9 @@ class DocumentInfo(TypedDict):
     """
     problems: NotRequired[list[Failure]]
     """Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most
-    the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none.
+    the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none. Members
+    and elements of lists that were left out of an object are written back by the next save; an object that
+    was left out as a whole is not.
     """
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
