@@ -136,6 +136,14 @@ class RealTests(unittest.IsolatedAsyncioTestCase):
             self.assertIsNone(sub.at("/maps/m2"))
             self.assertEqual(len(sub.take_all()), 6)
 
+    async def test_the_stream_of_what_is_closed_ends_with_its_last_changes(self) -> None:
+        await self.server.map.create(id="m1", title="A")
+        async with self.server.observe("/maps/m1/title") as sub:
+            await self.server.map.update(map="m1", title="B")
+            await self.server.map.close(map="m1")
+            seen = [change.changes[0]["op"] async for change in sub]
+            self.assertEqual((seen, (sub.reason or {})["reason"]), (["replace", "remove"], "closed"))
+
     async def test_a_replica_with_deferred_edits_follows_at_their_end(self) -> None:
         await self.server.map.create(id="m1", title="A")
         path = "/maps/m1/title"
