@@ -29,7 +29,7 @@ static void load(void) {
   void *library = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
     library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-    // The first answer is the telling one: a library that is there but does not load, or the expected name.
+    // The first answer names the cause: a library that is there but does not load, or the expected name.
     if (!library && i == 0) {
       const char *said = dlerror();
       snprintf(failure, sizeof failure, "PROJ was not found: %s", said ? said : names[0]);

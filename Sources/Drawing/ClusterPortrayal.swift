@@ -51,7 +51,7 @@ package struct ClusterPortrayal: Sendable {
   ///
   /// - Parameter total: the number of all points.
   package func symbol(of cluster: FeatureRow, among total: Int) -> Symbol? {
-    guard var symbol = renderer.symbol(of: cluster) else { return nil }
+    guard var symbol = renderer.symbol(of: cluster), symbol.drawsPoints else { return nil }
     if !isSizedByRenderer {
       symbol = symbol.sized(reduction.symbolSize(of: count(of: cluster), among: total))
     }

@@ -32,6 +32,15 @@ extension Symbol {
     }
   }
 
+  /// Whether it draws points.
+  var drawsPoints: Bool {
+    switch self {
+    case .simpleMarker, .text: true
+    case .simpleLine, .simpleFill: false
+    case .composite(let parts): parts.contains(where: \.drawsPoints)
+    }
+  }
+
   /// Half of the width with which lines are drawn; nil if none are.
   var lineReach: Double? {
     switch self {

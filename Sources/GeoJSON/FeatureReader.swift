@@ -25,6 +25,8 @@ public struct FeatureReader: ~Copyable {
   private var state = State.start
   private var names = FieldNames()
   private let allowsSequence: Bool
+  /// Whether a file without anything is a sequence.
+  private let allowsNothing: Bool
   /// The feature that was read last; its strings are valid until the next is read.
   public private(set) var feature = FeatureText()
   var collection = CollectionMembers()
@@ -32,10 +34,14 @@ public struct FeatureReader: ~Copyable {
 
   /// - Parameters:
   ///   - allowsSequence: whether it may be a sequence.
+  ///   - allowsNothing: whether it is one without features where nothing but white space is there.
   ///   - source: reads the file's next bytes into a buffer; returns their number, 0 at the end.
-  public init(allowsSequence: Bool, _ source: @escaping (UnsafeMutableRawBufferPointer) -> Int) {
+  public init(
+    allowsSequence: Bool, allowsNothing: Bool = false, _ source: @escaping (UnsafeMutableRawBufferPointer) -> Int
+  ) {
     window = TextWindow(source)
     self.allowsSequence = allowsSequence
+    self.allowsNothing = allowsNothing
   }
 
   /// Reads the features of a layer that has been scanned: other names than then are odd.
@@ -44,6 +50,7 @@ public struct FeatureReader: ~Copyable {
     names = layer.names
     names.isOpen = false
     allowsSequence = true
+    allowsNothing = layer.featureCount == 0
   }
 
   /// Reads the whole file to find out what its layer is.
@@ -53,8 +60,9 @@ public struct FeatureReader: ~Copyable {
   public mutating func scan() throws(TextStop) -> TextLayer {
     var schema = LayerSchema()
     while try next() { try schema.include(feature, &names) }
+    if schema.count == 0, case .start = state { sequence.isOne = true }
     // One feature alone is no sequence.
-    guard sequence.isOne ? schema.count > 1 || sequence.hasSeparators : collection.isComplete else {
+    guard sequence.isOne ? schema.count != 1 || sequence.hasSeparators : collection.isComplete else {
       throw .odd("no collection of features")
     }
     return try schema.layer(
@@ -125,7 +133,7 @@ public struct FeatureReader: ~Copyable {
   /// The text begins with an object, which is a collection or, by its type, a feature.
   private mutating func start(_ scanner: inout TextScanner) throws(TextStop) -> State {
     guard scanner.end - scanner.at >= 3 || window.isAtEnd else { throw .more }
-    if scanner.at[0] == 0xEF, scanner.at[1] == 0xBB, scanner.at[2] == 0xBF { scanner.at += 3 }
+    scanner.skipByteOrderMark()
     let byte = scanner.next()
     let isFeature = byte == UInt8(ascii: "{") ? try Self.isFeature(scanner) : false
     if isFeature || byte == 0x1E {
@@ -158,6 +166,7 @@ public struct FeatureReader: ~Copyable {
     var scanner = window.scanner(from: place)
     switch state {
     case .tail: break
+    case .start where allowsNothing: scanner.skipByteOrderMark()
     case .sequence: while scanner.next() == 0x1E { scanner.at += 1 }
     default: return false
     }

@@ -40,6 +40,11 @@ struct TextScanner {
     place >= end ? .more : .broken(offset: place - start, expected: expected)
   }
 
+  /// Steps over the mark that some programs write at the start of a file.
+  mutating func skipByteOrderMark() {
+    if end - at >= 3, at[0] == 0xEF, at[1] == 0xBB, at[2] == 0xBF { at += 3 }
+  }
+
   /// The next byte that is no white space; 0 at the end.
   @inline(__always)
   mutating func next() -> UInt8 {

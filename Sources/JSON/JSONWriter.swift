@@ -2,11 +2,6 @@
 
 import Platform
 
-/// A type that can be written as one JSON value.
-public protocol JSONEncodable {
-  func encode(to writer: inout JSONWriter)
-}
-
 /// Appends JSON text to a buffer. It writes commas; the caller matches brackets.
 ///
 /// ```swift
@@ -16,9 +11,9 @@ public protocol JSONEncodable {
 /// writer.endObject()  // {"revision":7}
 /// ```
 public struct JSONWriter: ~Copyable {
-  private var start: UnsafeMutablePointer<UInt8>
+  var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
-  public private(set) var count = 0
+  public internal(set) var count = 0
 
   public init(capacity: Int = 4096) {
     self.capacity = max(capacity, 64)
@@ -33,7 +28,7 @@ public struct JSONWriter: ~Copyable {
 
   /// Makes room for `more` bytes.
   @inline(__always)
-  private mutating func reserve(_ more: Int) {
+  mutating func reserve(_ more: Int) {
     if capacity - count < more { grow(more) }
   }
 
@@ -104,7 +99,7 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes the comma that the previous byte requires before a value or a name.
   @inline(__always)
-  private mutating func separate() {
+  mutating func separate() {
     guard count > 0 else { return }
     switch start[count - 1] {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"), UInt8(ascii: "\n"): return
@@ -244,56 +239,6 @@ public struct JSONWriter: ~Copyable {
     digits(fraction, length)
   }
 
-  public mutating func value(_ text: String) {
-    var text = text
-    text.withUTF8 { value(utf8: $0) }
-  }
-
-  public mutating func value(_ text: StaticString) {
-    text.withUTF8Buffer { value(utf8: $0) }
-  }
-
-  /// Writes a string given as valid UTF-8.
-  public mutating func value(utf8 text: UnsafeBufferPointer<UInt8>) {
-    separate()
-    reserve(text.count + 2)
-    start[count] = UInt8(ascii: "\"")
-    count += 1
-    var copied = 0
-    for (index, byte) in text.enumerated() where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-    {
-      copy(text, copied..<index)
-      escape(byte)
-      copied = index + 1
-    }
-    copy(text, copied..<text.count)
-    append(byte: UInt8(ascii: "\""))
-  }
-
-  @inline(__always)
-  private mutating func copy(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
-    guard let base = text.baseAddress, !range.isEmpty else { return }
-    reserve(range.count)
-    (start + count).update(from: base + range.lowerBound, count: range.count)
-    count += range.count
-  }
-
-  private mutating func escape(_ byte: UInt8) {
-    switch byte {
-    case UInt8(ascii: "\""): append("\\\"")
-    case UInt8(ascii: "\\"): append("\\\\")
-    case 0x08: append("\\b")
-    case 0x09: append("\\t")
-    case 0x0A: append("\\n")
-    case 0x0C: append("\\f")
-    case 0x0D: append("\\r")
-    default:
-      append(byte < 0x10 ? "\\u000" : "\\u001")
-      let low = byte & 0xF
-      append(byte: low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
-    }
-  }
-
   /// Writes a value that is already JSON text.
   public mutating func raw(_ text: String) {
     var text = text
@@ -321,13 +266,4 @@ public struct JSONWriter: ~Copyable {
     for element in elements { write(element, &self) }
     endArray()
   }
-}
-
-extension Bool: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
-extension Int: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
-extension Double: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
-extension String: JSONEncodable { public func encode(to writer: inout JSONWriter) { writer.value(self) } }
-
-extension Array: JSONEncodable where Element: JSONEncodable {
-  public func encode(to writer: inout JSONWriter) { writer.array(self) { $0.encode(to: &$1) } }
 }

@@ -85,13 +85,10 @@ private struct HarmlessText {
     let start = index
     while index < bytes.count, "0123456789-+.eE".utf8.contains(bytes[index]) { index += 1 }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
-    guard let exponent = text.utf8.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }), let value = Double(text),
-      value.isInfinite
-    else { return }
-    // 1e400 becomes 1e000.
-    for (offset, byte) in text.utf8.enumerated()
-    where offset > text.utf8.distance(from: text.utf8.startIndex, to: exponent) && byte != UInt8(ascii: "+") {
-      bytes[start + offset] = UInt8(ascii: "0")
-    }
+    guard let value = Double(text), value.isInfinite else { return }
+    // 1e400 becomes 0.000: none is shorter.
+    let digits = value < 0 ? start + 1 : start
+    for place in digits..<index { bytes[place] = UInt8(ascii: "0") }
+    bytes[digits + 1] = UInt8(ascii: ".")
   }
 }

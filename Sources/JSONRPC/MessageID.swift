@@ -9,7 +9,7 @@ struct MessageID {
   let end: Int
 
   /// Longer numbers are nobody's ids.
-  private static let maximumDigits = 100
+  private static let maximumDigits = 1000
 
   /// Nil where no id can be answered: there is none, it is no number or string, or the text ends before it.
   ///
@@ -19,7 +19,7 @@ struct MessageID {
     guard scan.take("{") else { return nil }
     while true {
       guard let name = scan.value(), scan.take(":"), let value = scan.value() else { return nil }
-      if text[name].elementsEqual("\"id\"".utf8) {
+      if Self.isID(text[name]) {
         guard let id = Self.id(text[value]) else { return nil }
         self.id = id
         end = value.upperBound
@@ -27,6 +27,21 @@ struct MessageID {
       }
       guard scan.take(",") else { return nil }
     }
+  }
+
+  /// The id in the beginning of a message over the size limit; nil also for a response, which is no request of that id.
+  static func ofBeginning(_ text: UnsafeRawBufferPointer) -> MessageID? { isResponse(text) ? nil : MessageID(in: text) }
+
+  private static func isResponse(_ text: UnsafeRawBufferPointer) -> Bool {
+    var scan = TextScan(text)
+    guard scan.take("{") else { return false }
+    repeat {
+      guard let name = scan.value(), scan.take(":") else { return false }
+      if text[name].elementsEqual("\"method\"".utf8) { return false }
+      if ["\"result\"", "\"error\""].contains(where: { text[name].elementsEqual($0.utf8) }) { return true }
+      guard scan.value() != nil else { return false }
+    } while scan.take(",")
+    return false
   }
 
   /// The ids of a batch's messages, in order.
@@ -41,13 +56,48 @@ struct MessageID {
     return ids
   }
 
+  /// Whether a name says `id`, which may be spelled with escapes.
+  private static func isID(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
+    if name.elementsEqual("\"id\"".utf8) { return true }
+    guard name.count <= 14, name.contains(UInt8(ascii: "\\")) else { return false }
+    return read(name) { $0.kind == .string && $0.withUTF8 { $0.elementsEqual("id".utf8) } } ?? false
+  }
+
   private static func id(_ text: Slice<UnsafeRawBufferPointer>) -> RequestID? {
-    guard let document = try? JSONDocument(Array("[".utf8) + text + Array("]".utf8)) else { return nil }
-    return document.read { list in
-      if let id = RequestID(list[0]) { return id }
-      guard list[0].kind == .real, text.count <= maximumDigits else { return nil }
-      return .number(String(decoding: text, as: UTF8.self))
+    if let id = read(text, { RequestID($0) }) ?? nil { return id }
+    guard text.count <= maximumDigits, isNumber(text) else { return nil }
+    return .number(String(decoding: text, as: UTF8.self))
+  }
+
+  private static func read<T>(_ text: Slice<UnsafeRawBufferPointer>, _ body: (JSONValue) -> T) -> T? {
+    let document = try? JSONDocument(Array("[".utf8) + text + Array("]".utf8))
+    return document?.read { body($0[0]) }
+  }
+
+  /// Whether a text is a number of JSON, however large.
+  private static func isNumber(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
+    var rest = text
+    func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
+    func take(_ bytes: StaticString) -> Bool {
+      guard let first = rest.first, "\(bytes)".utf8.contains(first) else { return false }
+      rest = rest.dropFirst()
+      return true
     }
+    func takeDigits() -> Bool {
+      let digits = rest.prefix(while: isDigit)
+      rest = rest.dropFirst(digits.count)
+      return !digits.isEmpty
+    }
+    _ = take("-")
+    let startsWithZero = rest.first == UInt8(ascii: "0")
+    let whole = rest.count
+    guard takeDigits(), !startsWithZero || whole - rest.count == 1 else { return false }
+    if take(".") { guard takeDigits() else { return false } }
+    if take("eE") {
+      _ = take("+-")
+      guard takeDigits() else { return false }
+    }
+    return rest.isEmpty
   }
 }
 

@@ -37,7 +37,7 @@ extension Session {
       if framer.isBetweenMessages { unrecorded.head = [] }
     case .tooLarge(let beginning):
       // What its answer depends on.
-      let id = MessageID(in: UnsafeRawBufferPointer(rebasing: bytes[beginning]))
+      let id = MessageID.ofBeginning(UnsafeRawBufferPointer(rebasing: bytes[beginning]))
       let end = beginning.lowerBound + (id?.end ?? 0)
       recordUnframed(bytes[start..<end])
       recordSkipped(bytes, end..<taken.upperBound)

@@ -7,8 +7,9 @@ import StateTree
 import WireCoding
 
 package enum Propagation {
-  /// The most runs of one dependent in one propagation. More mean a cycle whose values never become equal.
-  private static let maxRuns = 100
+  /// How often a dependent may run in one propagation, and all together. More mean a cycle whose values never become equal. A cycle of many
+  /// links takes as long for a round as a short one for many, so it has fewer: ``fewRuns`` at least.
+  private static let (maxRuns, fewRuns, maxSum) = (100, 10, 10_000)
 
   /// Updates derived properties and links until none is out of date.
   ///
@@ -21,10 +22,9 @@ package enum Propagation {
   /// - Throws: `cycle` when values never become equal, `linkFailed` when the target of a link refuses a value.
   /// - Complexity: O(changes since the last call + updates that they cause).
   package static func propagate(_ world: inout World, isByTime: Bool = false) throws {
-    // The ranges of the journal that links have written, in order.
-    var written: [(range: Range<Int>, link: LinkID)] = []
+    var written: [Written] = []
     var waiting = WaitingLinks()
-    var runs: [Dependent: Int] = [:]
+    var runs = Runs()
     while true {
       let due = world.takeDependents(PathReading.value) { author(of: $0, in: written) }
       var hasDerived = false
@@ -32,7 +32,7 @@ package enum Propagation {
         switch dependent {
         case .derived(let id, let name):
           hasDerived = true
-          try countRun(dependent, &runs, in: world)
+          try count(dependent, &runs, in: world)
           derive(name, of: id, in: &world)
         case .link(let id, let fromFirst): waiting.add(id, fromFirst: fromFirst)
         }
@@ -40,32 +40,52 @@ package enum Propagation {
       if hasDerived { continue }
       guard let (id, fromFirst) = waiting.takeFirst() else { return }
       guard let link = world.links[id] else { continue }
-      try countRun(.link(id, fromFirst: fromFirst), &runs, in: world)
+      try count(.link(id, fromFirst: fromFirst), &runs, in: world)
       let before = world.recordedCount
       // One write back only: when the owner of the first end adjusts the value as well, its value stays.
       if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
         _ = try carry(link, fromFirst: !fromFirst, in: &world)
       }
-      written.append((before..<world.recordedCount, id))
+      let target = fromFirst ? link.second : link.first
+      // Other owners adjust what is beside a part, too.
+      let isPart = target.names.count > 3 && target.object?.collection == .viewModels
+      written.append(Written(range: before..<world.recordedCount, link: id, part: isPart ? target : nil))
     }
+  }
+
+  /// A range of the journal that a link has written, in order of these.
+  private struct Written {
+    let range: Range<Int>
+    let link: LinkID
+    /// What alone has changed of the target's value; nil for all of it.
+    let part: ModelPath?
   }
 
   /// The link that made the change at an index of the journal.
   ///
   /// - Complexity: O(log n).
-  private static func author(of index: Int, in written: [(range: Range<Int>, link: LinkID)]) -> LinkID? {
+  private static func author(of index: Int, in written: [Written]) -> (link: LinkID, part: ModelPath?)? {
     var (low, high) = (0, written.count)
     while low < high {
       let middle = (low + high) / 2
       if written[middle].range.upperBound <= index { low = middle + 1 } else { high = middle }
     }
-    return low < written.count && written[low].range.contains(index) ? written[low].link : nil
+    guard low < written.count, written[low].range.contains(index) else { return nil }
+    return (written[low].link, written[low].part)
   }
 
-  private static func countRun(_ dependent: Dependent, _ runs: inout [Dependent: Int], in world: World) throws {
-    runs[dependent, default: 0] += 1
-    guard runs[dependent] ?? 0 > maxRuns else { return }
-    let paths = runs.filter { $0.value > maxRuns / 2 }.keys.flatMap { dependent -> [String] in
+  /// How often dependents have run.
+  private struct Runs {
+    var counts: [Dependent: Int] = [:]
+    var sum = 0
+  }
+
+  private static func count(_ dependent: Dependent, _ runs: inout Runs, in world: World) throws {
+    let count = runs.counts[dependent, default: 0] + 1
+    runs.counts[dependent] = count
+    runs.sum += 1
+    guard count > maxRuns || count > fewRuns && runs.sum > maxSum else { return }
+    let paths = runs.counts.filter { $0.value > count / 2 }.keys.flatMap { dependent -> [String] in
       switch dependent {
       case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
       case .link(let id, let fromFirst):

@@ -29,7 +29,7 @@ public func keepAttributes(of path: String, for descriptor: CInt) -> [FileAttrib
 /// False if one is lost.
 private func copyExtendedAttributes(of path: String, to descriptor: CInt) -> Bool {
   let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-  // Without the right to read there is no telling.
+  // Attributes of a file that may not be read are unknown, so they count as lost.
   guard source >= 0 else { return false }
   defer { close(source) }
   guard let names = filled({ listAttributes(source, $0, $1) }) else { return errno == ENOTSUP }

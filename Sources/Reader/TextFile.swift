@@ -14,6 +14,8 @@ struct TextFile {
   private let identity: FileIdentity
   private let files: ReaderFiles
   private let options: OpenOptions
+  /// Whether the request, or else the name, says that it is a sequence: it may be empty then.
+  private let isSequence: Bool
 
   /// What the last file was found to be: a source is opened, then its layers are loaded.
   private static let known = Mutex<Known?>(nil)
@@ -33,6 +35,12 @@ struct TextFile {
       || [.geoJSON, .geoJSONSeq].contains(job.options.driver)
   }
 
+  private static func isSequence(_ job: ReadJob) -> Bool {
+    let name = job.names.first?.lowercased() ?? ""
+    return job.options.driver == .geoJSONSeq
+      || job.options.driver == nil && [".geojsonl", ".geojsons", ".ndjson"].contains { name.hasSuffix($0) }
+  }
+
   /// Nil if it does not begin like one.
   init?(_ job: ReadJob, _ files: ReaderFiles) {
     // An encoding is refused by what opens files for GDAL.
@@ -45,7 +53,8 @@ struct TextFile {
     var begin = head.prefix(max(count, 0))
     if begin.starts(with: [0xEF, 0xBB, 0xBF]) { begin = begin.dropFirst(3) }
     let first = begin.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
-    guard first == UInt8(ascii: "{") || first == 0x1E else { return nil }
+    isSequence = Self.isSequence(job)
+    guard first == UInt8(ascii: "{") || first == 0x1E || first == nil && isSequence else { return nil }
     self.descriptor = descriptor
     self.identity = identity
     self.files = files
@@ -74,7 +83,8 @@ struct TextFile {
   func layer(share: Double) -> TextLayer? {
     let known = Self.known.withLock { $0 }
     if let known, known.identity == identity, known.options == options { return known.layer }
-    var reader = FeatureReader(allowsSequence: options.driver != .geoJSON, source(from: 0, to: share))
+    var reader = FeatureReader(
+      allowsSequence: options.driver != .geoJSON, allowsNothing: isSequence, source(from: 0, to: share))
     var layer: TextLayer?
     do throws(TextStop) { layer = try reader.scan() } catch {}
     if layer?.form == .collection, options.driver == .geoJSONSeq { layer = nil }

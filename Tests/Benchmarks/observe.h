@@ -24,8 +24,8 @@ static int title_of(char *text, uint32_t i) { return sprintf(text, "title %u", i
 static double set_seconds(char **command, uint32_t count, uint32_t matching, uint32_t others, double *bytes) {
   Server s = {0};
   Buffer all = {0};
-  uint32_t window = 64, answered = 0, told = 0, sent = 0;
-  size_t *starts = checked(malloc((count + 1) * sizeof *starts)), told_bytes = 0;
+  uint32_t window = 64, answered = 0, notified = 0, sent = 0;
+  size_t *starts = checked(malloc((count + 1) * sizeof *starts)), notified_bytes = 0;
   for (uint32_t i = 0; i < count; i++) {
     char title[32];
     size_t start = starts[i] = all.length;
@@ -50,16 +50,16 @@ static double set_seconds(char **command, uint32_t count, uint32_t matching, uin
     Frame frame;
     while (take(&s, &frame)) {
       if (memmem(frame.data, frame.length < 40 ? frame.length : 40, "\"method\"", 8)) {
-        told++;
-        told_bytes += frame.length;
+        notified++;
+        notified_bytes += frame.length;
       } else {
         expect(frame, 1000 + answered++);
       }
     }
   }
   double seconds = (now() - start) / count;
-  if (told != count * matching) fail("%u notifications instead of %u", told, count * matching);
-  if (bytes && told) *bytes = (double)told_bytes / told;
+  if (notified != count * matching) fail("%u notifications instead of %u", notified, count * matching);
+  if (bytes && notified) *bytes = (double)notified_bytes / notified;
   end_session(&s);
   free(all.data);
   free(starts);
@@ -160,7 +160,7 @@ static void long_delta(char **command) {
   printf("delta_seconds %.4f\ndelta_parts %u\n", now() - start, parts);
   // The last echo may still be in flight.
   if (echoes < asked_echoes) expect(next_answer(&s), 1000 + echoes);
-  if (!is_last || parts < 2) fail("answered before the delta was told: %u parts", parts);
+  if (!is_last || parts < 2) fail("answered before the delta was sent: %u parts", parts);
   printf("held_milliseconds %.3f\nheld_mean_milliseconds %.3f\nechoes %u\n", longest * 1e3,
          echoes ? total / echoes * 1e3 : 0, echoes);
   end_session(&s);

@@ -186,3 +186,41 @@ struct EnvironmentTests {
       ])
   }
 }
+
+struct DependentTests {
+  @Test(arguments: [false, true]) func `a change reads only the links of its member, or of the part that a link wrote`(
+    ofParts: Bool
+  ) throws {
+    var world = World.manual()
+    let count = 400
+    let names = (0..<count).map { "p\($0)" }
+    var parts = Value.object([:])
+    for name in names { _ = parts.setPart(at: [Text(name)], to: .integer(0)) }
+    try world.makeModel(
+      "m", ofParts ? [try property("v", .json, default: parts)] : names.map { try property($0, .integer) })
+    let object = ObjectReference(.viewModels, "m")
+    let paths = names.map { ofParts ? ModelPath(object, "v").appending($0) : ModelPath(object, $0) }
+    var reads = 0
+    func read(_ path: ModelPath, _ world: World) -> Value? {
+      reads += 1
+      return world.viewModels["m"]?.value(of: path.names[2].string)?.part(at: Array(path.names.dropFirst(3)))
+    }
+    try world.command { (world) throws in
+      for (first, second) in zip(paths, paths.dropFirst()) {
+        try world.link(id: nil, first, second, isTwoWay: true, transform: nil, inverse: nil, owner: nil)
+      }
+      #expect(world.takeDependents(read) { _ in nil }.count == count - 1)
+    }
+    reads = 0
+    try world.command { (world) throws in
+      let before = world.recordedCount
+      var changed = parts
+      _ = changed.setPart(at: [Text(names[7])], to: .integer(1))
+      try world.setValues(of: "m", [(name: ofParts ? "v" : names[7], value: ofParts ? changed : .integer(1))])
+      let part = ofParts ? paths[7] : nil
+      let due = world.takeDependents(read) { index in index < before ? nil : (link: LinkID("nobody"), part: part) }
+      #expect(due.count == 2, "the links before and behind it")
+    }
+    #expect(reads <= 8)
+  }
+}

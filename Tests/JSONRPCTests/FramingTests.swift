@@ -133,6 +133,10 @@ import Testing
     (#"{"params":{"id":7,"a":[{"id":8}]},"id":18446744073709551616,"x":"X"}"#, "18446744073709551616"),
     (#"{"params":"X","id":1}"#, "null"), (#"{"id":null,"params":"X"}"#, "null"),
     (#"{"method":"echo","params":"X"}"#, "null"),
+    (#"{"i\u0064":3,"x":"X"}"#, "3"), (#"{"\u0069\u0064":4,"x":"X"}"#, "4"), (#"{"id":1e400,"x":"X"}"#, "1e400"),
+    // A response is to no request of that id.
+    (#"{"jsonrpc":"2.0","id":3,"result":"X"}"#, "null"), (#"{"error":{"message":"X"},"id":3}"#, "null"),
+    (#"{"method":"echo","id":3,"params":{"result":"X"}}"#, "3"),
     (#"[{"id":1,"params":"X"}]"#, "null"), (#"{"id":[1],"x":"X"}"#, "null"), (#"X"#, "null"),
   ])
   func `an oversized message is refused under its id where its beginning has it`(message: String, id: String) {

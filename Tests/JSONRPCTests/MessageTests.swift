@@ -22,7 +22,7 @@ import Testing
   /// RFC 8259 allows it all, and whoever sent it waits for an answer.
   @Test(arguments: [
     (#"{"a":"\ud83d"}"#, "parseError"), (#"{"a":"\\\udc00\ud83d\ude00"}"#, "parseError"),
-    (#"{"a":1e400}"#, "parseError"),
+    (#"{"a":1e400}"#, "parseError"), (#"{"a":[-\#(String(repeating: "9", count: 400)),9e99999]}"#, "parseError"),
     (#"[-12.5E+999,1e5,"1e999"]"#, "parseError"), (#"{"a\u0000":1}"#, "parseError"),
     (#"{"a":1,"a":2}"#, "duplicateKey"),
     (
@@ -40,6 +40,19 @@ import Testing
     // The answer would be taken for that of the request in flight.
     _ = harness.answer("10", "wait")
     #expect(harness.answer("10", "echo", params).map { Failure($0) } == [Failure("null", -32700, kind)])
+  }
+
+  @Test(arguments: ["1e400", "-2.5E+999", String(repeating: "7", count: 400)])
+  func `an id beyond the range of doubles is refused under itself`(id: String) {
+    let harness = Harness()
+    let lines = harness.answer(id, "echo")
+    #expect(lines.count == 1 && lines.first?.contains(#""id":\#(id),"error""#) == true)
+    #expect(lines.first?.contains("parseError") == true)
+  }
+
+  @Test(arguments: ["01e400", "1.e400", "1e", "--1e400"])
+  func `what is no number is no id`(id: String) {
+    #expect(Harness().answer(id, "echo").map { Failure($0) } == [Failure("null", -32700, "parseError")])
   }
 
   @Test func `bytes that are not UTF-8 are answered with a null id`() {

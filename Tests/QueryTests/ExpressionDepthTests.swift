@@ -63,7 +63,8 @@ import Testing
 
   @Test(arguments: [
     ("(", "1", ")", 1), ("abs(0 + ", "1", ")", 1), ("iif(NOT FALSE, ", "1", ", 0)", 1), ("-(", "1", ") ^ 1", 1),
-    ("CASE WHEN 1 = 1 THEN ", "1", " END", 1), ("CASE 1 WHEN 2 THEN 3 ELSE ", "1", " END", 1),
+    ("CASE WHEN 1 = 1 THEN ", "1", " END", 1),
+    ("(1 + 2 * ", "1", ")", 1), ("CASE 1 WHEN 2 THEN 3 ELSE ", "1", " END", 1),
     ("CASE WHEN TRUE = (1 = ", "1", ") THEN 1 END", 2), ("(TRUE IN (FALSE, ", "TRUE", "))", 2),
     ("(2 BETWEEN 1 AND (CASE WHEN ", "TRUE", " THEN 3 END))", 3), ("(NOT (FALSE = (", "TRUE", " IS NULL)))", 3),
     ("length(concat(1, ", "1", "))", 2), ("A_EQUALS((), (", "1", "))", 2),
@@ -83,6 +84,9 @@ import Testing
       let kilobytes = 512
     #endif
     _ = try SmallThread.run(kilobytes: kilobytes) { try Expression(text).evaluated { _ in nil } }
+    // The loop's thread has the stack of the process.
+    let normal = try SmallThread.run(kilobytes: 4096) { try Expression(text).normalized() }
+    #expect(try SmallThread.run(kilobytes: 4096) { try Expression(normal).normalized() } == normal)
   }
 
   @Test func `endless open parentheses and minus signs are refused immediately`() {

@@ -166,7 +166,7 @@ import Testing
     (#"{"op":"=","args":[{"property":"a"},null]}"#, "syntax", "/args/1"), (#"{"property":7}"#, "syntax", "/property"),
     (#"{"op":"=","args":[{"property":"a"},{"date":"2024-13-01"}]}"#, "badLiteral", "/args/1/date"),
     (#"{"op":"like","args":[{"property":"a"},{"op":"upper","args":["x"]}]}"#, "syntax", "/args/1"),
-    (#"{"op":"in","args":[{"property":"a"},[]]}"#, "syntax", "/args/1"),
+    (#"{"op":"in","args":[{"property":"a"},7]}"#, "syntax", "/args/1"),
     (#"{"op":"in","args":[{"property":"a"},["x",null]]}"#, "syntax", "/args/1/1"),
     (#"{"op":"t_after","args":[{"property":"a"},{"interval":["2024-01-01"]}]}"#, "syntax", "/args/1/interval"),
     (
@@ -211,13 +211,33 @@ import Testing
     #expect(error.available == ["name"])
   }
 
+  @Test func `nothing is in an empty list, which JSON has and text has not`() throws {
+    let list = #"{"op":"in","args":[{"property":"a"},[]]}"#
+    let isIn = try Self.expression(json: list)
+    let isNotIn = try Self.expression(json: #"{"op":"not","args":[\#(list)]}"#)
+    let compared = try Self.expression(json: #"{"op":"=","args":[true,{"op":"not","args":[\#(list)]}]}"#)
+    for value: AttributeValue in [.null, .integer(1), .string("x")] {
+      #expect(try isIn.evaluated { _ in value } == .bool(false))
+      #expect(try isNotIn.evaluated { _ in value } == .bool(true))
+      #expect(try compared.evaluated { _ in value } == .bool(true))
+    }
+    #expect(try Expression(isIn.normalized()).json() == isIn.json())
+    let unknown = try #require(throws: ExpressionError.self) {
+      try isIn.compiled(for: FeatureStore().schema, as: .condition)
+    }
+    #expect(unknown.kind == .unknownProperty && unknown.steps == ["args", "0"])
+  }
+
   @Test func `depth and length are limited in both encodings`() throws {
     let deep = String(repeating: #"{"op":"not","args":["#, count: 200) + "true" + String(repeating: "]}", count: 200)
     #expect(throws: ExpressionError.self) { try Self.expression(json: deep) }
-    let chain = try Expression("0" + String(repeating: "+1", count: 200))
+    let limit = Expression.depthLimit
+    let calls = String(repeating: "abs(", count: limit) + "a" + String(repeating: ")", count: limit) + " = 3"
+    #expect(try Self.expression(json: Expression(calls).json()).text == calls)
+    let chain = try Expression("0" + String(repeating: "+1", count: 2000))
     let error = try #require(throws: ExpressionError.self) { try chain.json() }
     #expect(error.kind == .tooDeep)
-    #expect(try Expression("0" + String(repeating: "+1", count: 90)).normalized().utf8.count > 90)
+    #expect(try Expression("0" + String(repeating: "+1", count: 290)).normalized().utf8.count > 290)
     let long = #"{"op":"in","args":[{"property":"a"},["# + String(repeating: "1234567,", count: 9000) + "1]]}"
     let tooLong = try #require(throws: ExpressionError.self) { try Self.expression(json: long) }
     #expect(tooLong.kind == .tooLong)

@@ -316,8 +316,9 @@ class ExportTests(unittest.TestCase):
                 renamed = {each["field"]: each["name"] for each in result.get("differences", []) if each["kind"] == "fieldName"}
                 self.assertEqual({renamed.get(key, key): value for key, value in values.items()}, read)
         for bad in ("gpkg_contents", "sqlite_master"):
-            with self.assertRaises(geomodel.errors.SaveFailedError):
+            with self.assertRaises(geomodel.errors.InvalidParamsError) as refused:
                 self.server.feature.export(overlay="o", path=str(self.folder / "bad.gpkg"), layer_name=bad)
+            self.assertEqual(refused.exception.path, "/params/layerName")
             self.assertFalse((self.folder / "bad.gpkg").exists())
 
     def test_elevations_in_part(self) -> None:
@@ -339,7 +340,7 @@ class ExportTests(unittest.TestCase):
         self.server.overlay.add_graphics(
             overlay="o", graphics=[{"attributes": {"mixed": value, "number": value if index in (0, 1, 6) else None}} for index, value in enumerate(values)])
         result = self.server.feature.export(overlay="o", path=str(self.folder / "a.gpkg"))
-        self.assertEqual(result["differences"], [{"kind": "values", "field": "number", "count": 1}])
+        self.assertEqual(result["differences"], [{"kind": "values", "field": "number", "count": 1}, {"kind": "fieldType", "field": "mixed", "type": "string"}])
         read = self.features(self.layer(path=str(self.folder / "a.gpkg")))
         self.assertEqual([each["properties"]["mixed"] for each in read], ["1", "2.5", "true", "x", "[1,2]", None, "9007199254740993"])
 

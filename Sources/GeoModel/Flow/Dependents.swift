@@ -1,6 +1,8 @@
 // The index of dependencies: which derived properties and links depend on which paths. Propagation reads only
 // dependents of changed paths.
 
+import Geometry
+
 /// A derived property or a link that has to be updated because a path has changed.
 public enum Dependent: Hashable, Sendable {
   /// The derived property has to be computed.
@@ -9,16 +11,29 @@ public enum Dependent: Hashable, Sendable {
   case link(LinkID, fromFirst: Bool)
 }
 
-/// Dependents by the object that they depend on.
+/// Dependents by the object and the member that they depend on.
 struct Dependents: Sendable {
-  private typealias Entry = (path: ModelPath, dependent: Dependent)
+  private struct Entry: Sendable {
+    /// Order of creation of the view model or link, and of its entries.
+    let order: (number: Int, place: Int)
+    let path: ModelPath
+    let dependent: Dependent
+  }
 
-  /// By the number of the view model or link, in the order of creation. Paths outside objects are under nil.
-  private var byObject: [ObjectReference?: Numbered<[Entry]>] = [:]
-  /// The objects on which the view model or link with a number depends.
-  private var objects: [Int: [ObjectReference?]] = [:]
+  /// Where a path leads: an object, or nil outside objects; a member, or nil for the whole object.
+  private struct Place: Hashable, Sendable {
+    let object: ObjectReference?
+    let member: Text?
 
-  var isEmpty: Bool { byObject.isEmpty }
+    init(_ path: ModelPath) { (object, member) = (path.object, path.names.count > 2 ? path.names[2] : nil) }
+  }
+
+  /// By the number of the view model or link, in the order of creation.
+  private var byPlace: [ObjectReference?: [Text?: Numbered<[Entry]>]] = [:]
+  /// What the view model or link with a number depends on.
+  private var places: [Int: [Place]] = [:]
+
+  var isEmpty: Bool { byPlace.isEmpty }
 
   /// - Parameters:
   ///   - number: the view model's place in the order of creation.
@@ -41,288 +56,40 @@ struct Dependents: Sendable {
   }
 
   private mutating func add(_ path: ModelPath, _ dependent: Dependent, at number: Int) {
-    let object = path.object
-    if byObject[object, default: Numbered()].modify(number, { $0.append((path, dependent)) }) != nil { return }
-    byObject[object]?.insert([(path, dependent)], at: number)
-    objects[number, default: []].append(object)
+    let place = Place(path)
+    let entry = Entry(order: (number, places[number]?.count ?? 0), path: path, dependent: dependent)
+    places[number, default: []].append(place)
+    if byPlace[place.object]?[place.member]?[number] != nil {
+      _ = byPlace[place.object]?[place.member]?.modify(number) { $0.append(entry) }
+    } else {
+      byPlace[place.object, default: [:]][place.member, default: Numbered()].insert([entry], at: number)
+    }
   }
 
   /// Removes a view model or a link.
   mutating func remove(_ number: Int) {
-    for object in objects.removeValue(forKey: number) ?? [] {
-      _ = byObject[object]?.remove(number)
-      if byObject[object]?.isEmpty == true { byObject[object] = nil }
+    for place in places.removeValue(forKey: number) ?? [] {
+      _ = byPlace[place.object]?[place.member]?.remove(number)
+      if byPlace[place.object]?[place.member]?.isEmpty == true { byPlace[place.object]?[place.member] = nil }
+      if byPlace[place.object]?.isEmpty == true { byPlace[place.object] = nil }
     }
   }
 
-  /// Calls `body` with the dependents of the path, of paths above it and of paths below it.
+  /// Calls `body` with the dependents of the path, of paths above it and of paths below it, in the order of creation.
   ///
-  /// - Complexity: linear in the dependents of the path's object.
+  /// - Complexity: linear in the dependents of the path's member; of an object's own path, O(n log n) in those of the object.
   func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
-    guard let here = byObject[path.object] else { return }
-    for entries in here.elements {
-      for (own, dependent) in entries where own.overlaps(path) { body(dependent) }
-    }
-  }
-}
-
-/// Dependents that have become due, each once, in the order in which they did.
-private struct DueDependents {
-  private var list: [Dependent?] = []
-  private var indexes: [Dependent: Int] = [:]
-
-  var all: [Dependent] { list.compactMap { $0 } }
-
-  mutating func add(_ dependent: Dependent) {
-    guard indexes[dependent] == nil else { return }
-    indexes[dependent] = list.count
-    list.append(dependent)
-  }
-
-  mutating func remove(_ dependent: Dependent) {
-    if let index = indexes.removeValue(forKey: dependent) { list[index] = nil }
-  }
-}
-
-/// The values that a link saw last at its ends; of a one-way link only the first counts.
-struct LinkEnds: Sendable {
-  let first: Value?
-  let second: Value?
-}
-
-/// The ends of a link at which the value has changed.
-private struct ChangedEnds: OptionSet {
-  let rawValue: UInt8
-  static let first = ChangedEnds(rawValue: 1)
-  static let second = ChangedEnds(rawValue: 2)
-
-  func contains(_ isFirst: Bool) -> Bool { contains(isFirst ? .first : .second) }
-}
-
-/// The paths that undo has changed, indexed on first use.
-private struct RestoredPaths {
-  private let changes: ArraySlice<Change>
-  private lazy var paths = Dictionary(
-    grouping: changes.lazy.filter { $0.origin == .undo }.map(\.event.path), by: \.object)
-
-  init(_ changes: ArraySlice<Change>) { self.changes = changes }
-
-  mutating func has(_ path: ModelPath) -> Bool {
-    paths[path.object]?.contains { $0.overlaps(path) } ?? false
-  }
-}
-
-extension World {
-  /// Whether there are links or derived properties.
-  public mutating func hasDependents() -> Bool { !currentDependents().isEmpty }
-
-  /// The dependents of the changes since the last call, each once, in the order of the changes. If both paths of a link
-  /// have changed, the later change counts.
-  ///
-  /// Changes are recorded by member, links may lead to parts of its value: a link is due only where the value at its own path differs
-  /// from the one that it saw last. So links into parts of one value do not undo each other's writes.
-  ///
-  /// - Parameters:
-  ///   - value: reads the value at a path.
-  ///   - link: the link that made the change at an index, if any. A link does not react to its own changes.
-  public mutating func takeDependents(
-    _ value: (ModelPath, World) -> Value?, madeBy link: (Int) -> LinkID?
-  ) -> [Dependent] {
-    let dependents = currentDependents()
-    guard !dependents.isEmpty else {
-      propagated = recordedCount
-      return []
-    }
-    recordEnvironmentChanges()
-    recordDerived()
-    let changes = recorded
-    guard propagated < changes.count else { return [] }
-    var restored = RestoredPaths(changes)
-    var changedEnds: [LinkID: ChangedEnds] = [:]
-    var due = DueDependents()
-    for index in propagated..<changes.count {
-      let change = changes[changes.startIndex + index]
-      let author = link(index)
-      func add(_ dependent: Dependent) {
-        if case .link(let id, let fromFirst) = dependent {
-          guard let link = links[id], endsChanged(of: link).contains(fromFirst), id != author else { return }
-          if change.origin == .undo || isDerivedRestored(link.first),
-            isRestored(link) || isConsistent(link, &restored)
-          {
-            return
-          }
-          due.remove(.link(id, fromFirst: !fromFirst))
-        }
-        due.add(dependent)
+    let place = Place(path)
+    guard let members = byPlace[place.object] else { return }
+    let lists =
+      place.member.map { [members[nil], members[$0]].compactMap { $0 } } ?? Array(members.values)
+    guard lists.count > 1 else {
+      for entries in lists.first?.elements ?? Numbered<[Entry]>().elements {
+        for entry in entries where entry.path.overlaps(path) { body(entry.dependent) }
       }
-      func endsChanged(of link: Link) -> ChangedEnds {
-        if let known = changedEnds[link.id] { return known }
-        let changed = noteEnds(of: link, value)
-        changedEnds[link.id] = changed
-        return changed
-      }
-      if case .created(let object) = change.event, let link = links[LinkID(object.id)], object == link.reference {
-        _ = endsChanged(of: link)
-        if change.origin != .undo || mayDiffer(link) { due.add(.link(link.id, fromFirst: true)) }
-      }
-      dependents.dependents(change.event.path, add)
+      return
     }
-    propagated = changes.count
-    return due.all
-  }
-
-  /// Remembers the values at the ends of a link.
-  ///
-  /// - Returns: the ends whose value differs from the one remembered before; both where none was.
-  private mutating func noteEnds(of link: Link, _ value: (ModelPath, World) -> Value?) -> ChangedEnds {
-    let now = LinkEnds(first: value(link.first, self), second: link.isTwoWay ? value(link.second, self) : nil)
-    guard let before = linkEnds.updateValue(now, forKey: link.id) else { return [.first, .second] }
-    var changed: ChangedEnds = []
-    if before.first != now.first { changed.insert(.first) }
-    if before.second != now.second { changed.insert(.second) }
-    return changed
-  }
-
-  /// Makes changes with the origin `binding`.
-  public mutating func propagating<R>(_ body: (inout World) throws -> R) rethrows -> R {
-    let before = origin
-    origin = .binding
-    defer { origin = before }
-    return try body(&self)
-  }
-
-  /// Computes what depends on the command's changes. Commands that answer values call it first: links and derived properties may change
-  /// them. Does nothing within propagation.
-  public mutating func propagate() throws {
-    guard let propagator, origin != .binding else { return }
-    try propagator(&self)
-  }
-
-  /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Its values are restored
-  /// with it.
-  private func isRestored(_ link: Link) -> Bool { oldestReverted != nil && link.revision == revision }
-
-  /// Whether undo may have left a path of a restored link with another value: one that is never undone. The second path
-  /// of a one-way link may deliberately differ.
-  private func mayDiffer(_ link: Link) -> Bool {
-    !isUndone(link.first) || link.isTwoWay && !isUndone(link.second)
-  }
-
-  /// Whether both paths have values from while the link existed, so that neither has to follow. The second path may
-  /// deliberately differ from the first.
-  private func isConsistent(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
-    guard let oldestReverted, link.revision < oldestReverted else { return false }
-    if !link.isTwoWay, isUndone(link.second) { return true }
-    return restored.has(link.first) && restored.has(link.second)
-  }
-
-  /// Whether undo has restored all inputs of a derived property, and so its value.
-  private func isDerivedRestored(_ path: ModelPath) -> Bool {
-    guard oldestReverted != nil, let object = path.object, object.collection == .viewModels, path.names.count > 2,
-      let property = try? viewModels[ViewModelID(object.id)]?.property(path.names[2].string)
-    else { return false }
-    return property.derivation != nil && isUndone(path)
-  }
-
-  /// Whether undo restores the value at a path, or all inputs of a derived one.
-  private func isUndone(_ path: ModelPath) -> Bool {
-    guard let object = path.object else { return false }
-    guard object.collection == .viewModels, path.names.count > 2 else {
-      return object.collection.kind.isUndoable || object.collection == .environments
-    }
-    guard let model = viewModels[ViewModelID(object.id)], let property = try? model.property(path.names[2].string)
-    else {
-      return false
-    }
-    return property.derivation == nil
-      ? property.isUndone : model.sources(of: property.name).allSatisfy { isUndone($0.path) }
-  }
-
-  /// Number of records since ``begin(origin:)``.
-  public var recordedCount: Int { recorded.count }
-
-  private mutating func currentDependents() -> Dependents {
-    if let dependents { return dependents }
-    var made = Dependents()
-    for model in viewModels.values {
-      made.add(model, at: viewModels.number(of: model.id) ?? 0, seeing: environmentPath(of: model))
-    }
-    for link in links.values { made.add(link, at: links.number(of: link.id) ?? 0) }
-    dependents = made
-    return made
-  }
-
-  // MARK: Cycles of derived properties
-
-  /// Throws `cycle` if derived properties depend on themselves, directly or indirectly.
-  func checkCycles(with model: ViewModel) throws(ModelError) {
-    var done: Set<ModelPath> = []
-    for (name, _) in model.derived {
-      var stack: [ModelPath] = []
-      var visited: Set<ModelPath> = []
-      try visit(ModelPath(model.reference, name), with: model, &stack, &visited, &done)
-    }
-  }
-
-  private func visit(
-    _ path: ModelPath, with model: ViewModel, _ stack: inout [ModelPath], _ visited: inout Set<ModelPath>,
-    _ done: inout Set<ModelPath>
-  ) throws(ModelError) {
-    if visited.contains(path), let start = stack.firstIndex(of: path) {
-      throw .flow(.cycle((stack[start...] + [path]).map(\.description)))
-    }
-    guard !done.contains(path), let object = path.object, stack.count < 1000 else { return }
-    let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)]
-    guard let here, let name = path.names.last, let derivation = (try? here.property(name.string))?.derivation
-    else { return }
-    stack.append(path)
-    visited.insert(path)
-    for (_, path) in derivation.sources(in: here.id) {
-      for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &visited, &done) }
-    }
-    stack.removeLast()
-    visited.remove(path)
-    done.insert(path)
-  }
-
-  /// The derived properties at, above or below a path.
-  private func derived(at path: ModelPath, with model: ViewModel) -> [ModelPath] {
-    guard let object = path.object, object.collection == .viewModels else { return [] }
-    guard let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)] else { return [] }
-    return here.derived.map { ModelPath(here.reference, $0.name) }.filter { $0.overlaps(path) }
-  }
-}
-
-extension World {
-  /// Updates the index for an inserted object.
-  ///
-  /// - Parameter number: the object's place in the order of creation.
-  mutating func addDependents<E: Entity>(of element: E, at number: Int) {
-    if E.collection == .environments { hasEnvironmentChanged = true }
-    if let model = element as? ViewModel, dependents != nil {
-      let environment = environmentPath(of: model)
-      dependents?.add(model, at: number, seeing: environment)
-    }
-    if let link = element as? Link { dependents?.add(link, at: number) }
-  }
-
-  /// The path at which changes of the environment that a view model inherits are recorded. It is constant, as is the
-  /// owner.
-  fileprivate func environmentPath(of model: ViewModel) -> ModelPath {
-    let node = environmentNode(of: model.owner)
-    return ModelPath(
-      node ?? ObjectReference(.environments, EnvironmentScope.session.rawValue), Property.environment.rawValue)
-  }
-
-  /// Updates the index for an object that was removed.
-  mutating func dropDependents<E: Entity>(of element: E, at number: Int) {
-    switch E.collection {
-    case .environments: hasEnvironmentChanged = true
-    case .viewModels: dependents?.remove(number)
-    case .links:
-      dependents?.remove(number)
-      linkEnds[LinkID(element.id.rawValue)] = nil
-    default: break
-    }
+    let found = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
+    for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
   }
 }

@@ -75,21 +75,35 @@ extension Layer {
 }
 
 extension LayerFeatures {
+  /// The columns, which are known before the features are loaded. Those that a client sends have the types that it declares, or any.
+  private var columns: FeatureSchema {
+    if let store { return store.schema }
+    if case .columns(let data) = origin {
+      let known = data.store.schema
+      // Columns that the source has got since are undeclared.
+      return FeatureStore(
+        columns: schema.fields.map { field in
+          let name = field.name.string
+          return (name, known.column(named: name).flatMap(known.declaredType))
+        }
+      ).schema
+    }
+    return FeatureStore(fields: schema.fields, geometryName: schema.geometryName).schema
+  }
+
   /// Throws if the value of a member names fields that do not exist or have unsuitable types.
   ///
   /// - Parameter name: name of the member, for errors.
   fileprivate func check(_ value: MemberValue, at name: String) throws(ModelError) {
     let path = "/" + name
-    // The schema is known before the features are loaded.
-    var declared: FeatureSchema { FeatureStore(fields: schema.fields, geometryName: schema.geometryName).schema }
     switch value {
     case .expression(let expression):
-      do throws(ExpressionError) { _ = try expression.compiled(for: store?.schema ?? declared, as: .condition) } catch {
+      do throws(ExpressionError) { _ = try expression.compiled(for: columns, as: .condition) } catch {
         throw .expression(error, path: path)
       }
     case .time(let time): try check(time, at: path)
     default:
-      do throws(SymbologyError) { try value.checkSymbology(for: declared) } catch {
+      do throws(SymbologyError) { try value.checkSymbology(for: columns) } catch {
         throw .symbology(error.under(name))
       }
     }

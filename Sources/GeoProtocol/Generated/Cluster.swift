@@ -31,7 +31,7 @@ public enum ClusterProtocol {
     public var cluster: String?
     /// The feature; of a cluster, the one with the lowest id.
     public var id: Int
-    /// The point; of a cluster, the mean of its points in the plane in which they are clustered.
+    /// The point; of a cluster, the mean of its points in the plane in which they are clustered, to a centimetre.
     public var geometry: JSONOpaque
     /// Number of points.
     public var count: Int
@@ -39,7 +39,8 @@ public enum ClusterProtocol {
     public var expansionZoom: Int?
     /// The scale's denominator of that zoom on a screen of 96 dpi.
     public var expansionScale: Double?
-    /// The size at which a cluster is drawn; absent where its renderer draws it not. Unit: dip.
+    /// The size at which a cluster is drawn; absent where its renderer draws it not, as lines and fills draw no
+    /// points. Unit: dip.
     public var symbolSize: Double?
     /// Number of its points that are selected.
     public var selectedCount: Int

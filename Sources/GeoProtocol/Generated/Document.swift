@@ -30,7 +30,9 @@ public enum DocumentProtocol {
     /// are saved; selections of layers are not saved.
     public var isModified: Bool
     /// Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the
-    /// first 100, each with its JSON Pointer in the document as `path`. Absent when there is none.
+    /// first 100, each with its JSON Pointer in the document as `path`. Absent when there is none. Members and
+    /// elements of lists that were left out of an object are written back by the next save; an object that was left
+    /// out as a whole is not.
     public var problems: [SessionProtocol.Failure]?
     /// The number of all of them.
     public var problemCount: Int?

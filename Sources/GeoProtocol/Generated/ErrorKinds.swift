@@ -12,7 +12,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The input begins with neither a header nor a message; the session ends with exit code 2.
   case framingError
   /// The message is longer than the limit; it was skipped. `id` is that of the message where that stands in its first
-  /// 65536 bytes, else null.
+  /// 65536 bytes; else null, as for batches, for responses, and where a request with that id is in flight. So a
+  /// client that sends large params writes `id` before them.
   case messageTooLarge
   /// The message has more JSON values than the limit.
   case tooManyValues

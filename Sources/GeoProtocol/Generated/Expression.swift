@@ -10,8 +10,9 @@ public enum ExpressionProtocol {
   ///
   /// Both are normal: the same for expressions that differ in white space, case of keywords or needless parentheses
   /// only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ..., else]}`, which is not of
-  /// CQL2, `ENVELOPE` is a `bbox`, and a sign before an operand is a multiplication with -1. Chains of sums and
-  /// products become nested operations, of which there are at most 100 inside one another.
+  /// CQL2, `in` with an empty list, which text does not have, is a test for null that is never true, `ENVELOPE` is a
+  /// `bbox`, and a sign before an operand is a multiplication with -1. Chains of sums and products become nested
+  /// operations, and values are at most 300 deep inside one another, where text has at most 100 parentheses.
   public enum Convert {
     public static let name: StaticString = "expression/convert"
 

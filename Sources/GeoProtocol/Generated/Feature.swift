@@ -114,10 +114,11 @@ public enum FeatureProtocol {
     case spatialReference
     /// M was left out of `count` geometries.
     case measures
-    /// The field `field` is called `name`.
+    /// The field `field` is called `name`: the format does not distinguish case, or readers of `CSV` take a line
+    /// break in a name for the end of the header.
     case fieldName
     /// The field `field` has another type in the file, `type`: it holds other values too, or the format has no such
-    /// type.
+    /// type. Of a mixture the texts are those that JSON has for the values. `CSV` has no types.
     case fieldType
     /// Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53
     /// in a field of doubles; or times beyond the year 9999 are null.
@@ -239,15 +240,15 @@ public enum FeatureProtocol {
     /// The number of values; without a field that of features.
     case count
     /// The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding
-    /// errors. Null without numbers, and beyond the range of doubles.
+    /// errors. Null without numbers, and where it is beyond the range of doubles itself; parts of it may be.
     case sum
-    /// The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range of
-    /// doubles.
+    /// The arithmetic mean of numbers, a double. Null without numbers.
     case mean
     /// The square root of the variance.
     case standardDeviation
     /// The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less
-    /// one. Null for fewer than two numbers.
+    /// one. Null for fewer than two numbers, and beyond the range of doubles. Equal questions have equal answers: the
+    /// order of features, or what asks, does not show in the last digit.
     case variance
     /// The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the
     /// earliest. Null without values.
@@ -2269,7 +2270,8 @@ public enum FeatureProtocol {
   /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
   /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence
   /// of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a
-  /// line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `""`.
+  /// line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `""`. A GeoPackage has at
+  /// most 1,998 fields beside id and geometry, FlatGeobuf 65,535.
   public enum Export {
     public static let name: StaticString = "feature/export"
 
@@ -2336,8 +2338,9 @@ public enum FeatureProtocol {
       public var ifExists: FeatureProtocol.IfFileExists
       /// Maximum number of features; all when absent.
       public var limit: Int?
-      /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent.
-      /// Refused for formats that have none.
+      /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
+      /// `features` where a GeoPackage can have no such name. Refused for formats that have none. In a GeoPackage it
+      /// begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
       public var layerName: String?
       /// With `CSV` alone: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.
       public var csvGeometry: FeatureProtocol.CSVGeometry?

@@ -22,6 +22,12 @@ struct BlockExport {
     let shares = share.split(by: 5, 5, 90)
     fields = try ExportFields(export, rows, shares[0])
     let hasGeometry = export.output.selection.geometry
+    let limit = export.format.fieldLimit - (hasGeometry ? 1 : 0)
+    guard fields.all.count <= limit else {
+      throw RPCError(
+        .invalidParams, "There are \(fields.all.count) fields; \(export.format.rawValue) has at most \(limit).",
+        path: "/params/properties", expected: "names of at most \(limit) fields")
+    }
     let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
     let reference = export.output.reference
     let layer = LayerDescription(
@@ -75,7 +81,7 @@ extension ExportReport {
     if written.name != own.source.name {
       add(.init(kind: .fieldName, field: name, name: written.name.string))
     }
-    if written.type != own.source.type {
+    if written.type != own.source.type || own.isMixed {
       add(.init(kind: .fieldType, field: name, type: .init(rawValue: written.type.rawValue)))
     }
   }

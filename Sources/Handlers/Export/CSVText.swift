@@ -18,6 +18,8 @@ struct CSVText: ~Copyable {
   /// The store's numbers of the columns.
   private let columns: [Int]
   private let names: [String]
+  /// The names as they are written: readers take a line break within quotes for the end of the header.
+  private let headers: [String]
   private let geometryNames: [String]
   private var text = ExportText()
   private var scratch = JSONWriter(capacity: 256)
@@ -35,7 +37,9 @@ struct CSVText: ~Copyable {
       case .wkt: ["WKT"]
       case .xy(let hasZ): hasZ ? ["x", "y", "z"] : ["x", "y"]
       }
-    var taken = Set(names.map { $0.lowercased() })
+    let broken = names.map { $0.utf8.contains { $0 == 0x0A || $0 == 0x0D } }
+    var taken = Set(zip(names, broken).filter { !$1 }.map { $0.0.lowercased() })
+    headers = zip(names, broken).map { $1 ? freeName($0.onOneLine, &taken) : $0 }
     geometryNames = wanted.map { freeName($0, &taken) }
   }
 
@@ -67,7 +71,10 @@ struct CSVText: ~Copyable {
   ) throws {
     let export = export
     if !geometryNames.isEmpty { report.geometryFields = geometryNames }
-    for (index, name) in (geometryNames + names).enumerated() {
+    for (name, header) in zip(names, headers) where name != header {
+      report.add(.init(kind: .fieldName, field: name, name: header))
+    }
+    for (index, name) in (geometryNames + headers).enumerated() {
       if index > 0 { text.writer.append(",") }
       append(name)
     }
@@ -153,6 +160,19 @@ struct CSVText: ~Copyable {
   }
 
   private static let special = [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0A, 0x0D]
+}
+
+extension String {
+  /// With a space for each line break.
+  fileprivate var onOneLine: String {
+    var line = String.UnicodeScalarView()
+    var rest = unicodeScalars[...]
+    while let next = rest.popFirst() {
+      if next == "\r", rest.first == "\n" { rest.removeFirst() }
+      line.append(next == "\r" || next == "\n" ? " " : next)
+    }
+    return String(line)
+  }
 }
 
 /// The name, with a number behind it where it is taken, case apart.

@@ -14,6 +14,8 @@ struct ExportField {
   let source: Field
   /// In the file.
   let field: Field
+  /// Whether a field of texts has values that are none.
+  let isMixed: Bool
 
   var kind: BlockColumnBuilder.Kind {
     switch field.type {
@@ -48,9 +50,11 @@ struct ExportFields {
     var taken: Set<String> = []
     all = zip(columns, profiles).map { column, profile in
       let source = Field(name: store.schema.name(of: column), type: store.fields[column].type)
-      let type = Self.type(declared: store.schema.declaredType(of: column), profile)
+      let type = export.format.type(for: Self.type(declared: store.schema.declaredType(of: column), profile))
       let name = freeName(source.name.string, &taken)
-      return ExportField(column: column, source: source, field: Field(name: name, type: export.format.type(for: type)))
+      return ExportField(
+        column: column, source: source, field: Field(name: name, type: type),
+        isMixed: type == .string && !profile.kinds.isSubset(of: [.string]))
     }
     idName = freeName("fid", &taken)
     geometryName = freeName(store.schema.geometryName?.string ?? "geom", &taken)

@@ -59,6 +59,33 @@ enum ExportFormat: String, CaseIterable, Sendable {
   /// Whether the file states the spatial reference, or has a fixed one. GeoJSON without one is in EPSG:4326.
   func states(_ reference: SpatialReference) -> Bool { self != .csv && !(self == .geoJSON && reference == .unknown) }
 
+  /// The greatest number of fields beside the geometry's, or with it where that is one: of SQLite's 2,000 columns one is the id's, and
+  /// FlatGeobuf numbers fields with 16 bits.
+  var fieldLimit: Int {
+    switch self {
+    case .geoPackage: 1999
+    case .flatGeobuf: 1 << 16
+    case .geoJSON, .geoJSONSeq, .csv, .parquet: .max
+    }
+  }
+
+  /// What a layer is called where nobody says: as the file, unless that is no name of a layer.
+  func layerName(ofFile stem: String) -> String { layerNameFault(stem) == nil ? stem : "features" }
+
+  /// What else than `name` a layer has to be called; nil if that is a name. The names of tables that a database has for itself are none, nor
+  /// those that GDAL refuses, and it ends a name at a NUL.
+  func layerNameFault(_ name: String) -> String? {
+    guard driver != nil else { return nil }
+    if name.utf8.contains(0) { return "a name without NUL" }
+    guard self == .geoPackage else { return nil }
+    if let first = name.utf8.first, "`~!@#$%^&*()+-={}|[]\\:\";'<>?,./".utf8.contains(first) {
+      return "a name that begins with a letter, a digit or `_`"
+    }
+    let start = name.utf8.prefix(7).map { $0 | 0x20 }
+    let isReserved = start.starts(with: "gpkg".utf8) || start.elementsEqual("sqlite_".utf8.map { $0 | 0x20 })
+    return isReserved ? "a name that begins neither with `gpkg` nor with `sqlite_`" : nil
+  }
+
   var keepsIDs: Bool {
     switch self {
     case .geoJSON, .geoJSONSeq, .geoPackage: true

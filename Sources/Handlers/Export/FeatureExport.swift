@@ -34,7 +34,7 @@ struct FeatureExport: Sendable {
     let file = try AtomicFile.begin(replacing: real)
     var report = ExportReport()
     if !format.keepsIDs { report.add(.init(kind: .ids)) }
-    let name = params.layerName ?? path.stemAndExtension.stem
+    let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
     try write(found.page, named: name, path, to: file, &report, shares[1])
     let (bytes, lost) = (file.size, file.lost)
     try file.commit(replaces: params.ifExists == .replace, for: worker)

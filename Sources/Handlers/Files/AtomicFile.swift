@@ -182,7 +182,11 @@ extension FilePolicy {
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
     var status = stat()
     if lstat(path, &status) == 0 {
-      guard let real = realPath(path) else { throw RPCError(savingTo: path, errno) }
+      guard let real = realPath(path) else {
+        throw errno == ENOENT
+          ? RPCError(savingTo: path, "it is a symbolic link, and what it leads to is not there")
+          : RPCError(savingTo: path, errno)
+      }
       guard allows(realPath: real) else { throw refused("outside the allowed directories") }
       guard FileIdentity(path: real)?.kind == .regular else {
         throw RPCError(.notAFile, "\(path) is not a regular file.", path: path, expected: "a file")

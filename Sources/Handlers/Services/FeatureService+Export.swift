@@ -15,6 +15,10 @@ extension FeatureService {
         expected: "nothing, or the driver \(others)")
     }
     if params.layerName != nil, !format.namesLayers { throw refuse("layerName", of: "`GeoJSON`") }
+    if let name = params.layerName, let expected = format.layerNameFault(name) {
+      throw RPCError(
+        .invalidParams, "\(format.rawValue) has no layer of that name.", path: "/params/layerName", expected: expected)
+    }
     if params.csvGeometry != nil, format != .csv { throw refuse("csvGeometry", of: "`CSV`") }
     let reference = try format.reference(
       given: try world.canonical(params.outSpatialReference), own: features.reference)

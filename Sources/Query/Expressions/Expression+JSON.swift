@@ -18,12 +18,12 @@ extension Expression {
   /// The expression in CQL2 JSON. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`, a sign a
   /// multiplication with -1.
   ///
-  /// - Throws: `tooDeep` if operations nest deeper than ``depthLimit``: CQL2 JSON has no chains.
+  /// - Throws: `tooDeep` if operations nest deeper than ``jsonDepthLimit``: CQL2 JSON has no chains.
   public func json() throws(ExpressionError) -> String {
     var writer = JSONExpressionWriter(tree: tree)
     guard writer.write(tree.root) else {
       throw ExpressionError(
-        .tooDeep, at: 0, in: text.utf8, expected: "at most \(Self.depthLimit) operations inside one another",
+        .tooDeep, at: 0, in: text.utf8, expected: "at most \(Self.jsonDepthLimit) operations inside one another",
         found: "more")
     }
     return writer.text

@@ -23,6 +23,9 @@ public struct Expression: Hashable, Sendable {
   public static let textLimit = 1 << 20
   /// Maximum nesting of parentheses and calls.
   public static let depthLimit = 100
+  /// Maximum nesting of values in CQL2 JSON, where a parenthesis of the text may be several operations. Reading needs 11 KB of stack for
+  /// each without optimisation.
+  public static let jsonDepthLimit = 300
 
   /// As given; of an expression in JSON the same as text.
   public let text: String

@@ -82,9 +82,9 @@ struct JSONExpressionReader {
       throw error(
         .tooLong, place, expected: "at most \(Expression.lengthLimit) bytes as text", found: "more")
     }
-    guard depth < Expression.depthLimit else {
+    guard depth < Expression.jsonDepthLimit else {
       throw error(
-        .tooDeep, place, expected: "at most \(Expression.depthLimit) values inside one another", found: "more")
+        .tooDeep, place, expected: "at most \(Expression.jsonDepthLimit) values inside one another", found: "more")
     }
     depth += 1
     defer { depth -= 1 }
@@ -222,8 +222,12 @@ struct JSONExpressionReader {
         .argumentCount, list, expected: "\(word) with \(ExpressionParser.words(count...count))",
         found: "\(arguments.count)")
     }
-    try write(arguments[0], at: step("0", from: list), above: 4)
+    let first = step("0", from: list)
     let second = step("1", from: list)
+    if word == "in", arguments[1].kind == .array, arguments[1].count == 0 {
+      return try emptyList(arguments[0], at: first, of: place, isNegated: isNegated)
+    }
+    try write(arguments[0], at: first, above: 4)
     if word == "isNull" {
       append(" ")
       mark(place)
@@ -233,9 +237,7 @@ struct JSONExpressionReader {
     switch word {
     case "like": try pattern(arguments[1], at: second)
     case "in":
-      guard arguments[1].kind == .array, arguments[1].count > 0 else {
-        throw wrong(arguments[1], second, "an array of at least one value")
-      }
+      guard arguments[1].kind == .array else { throw wrong(arguments[1], second, "an array of values") }
       try self.list(arguments[1], at: second, above: 4)
     default:
       try write(arguments[1], at: second, above: 4)
@@ -244,10 +246,21 @@ struct JSONExpressionReader {
     }
   }
 
+  /// Writes whether a value is in a list without values: never. Text has no such list.
+  private mutating func emptyList(
+    _ value: JSONValue, at first: Int, of place: Int, isNegated: Bool
+  ) throws(ExpressionError) {
+    append("(")
+    try write(value, at: first, above: 4)
+    infix(isNegated ? "IS NULL OR" : "IS NULL AND", place)
+    try write(value, at: first, above: 4)
+    append(" IS NOT NULL)")
+  }
+
   /// Writes the pattern of LIKE: a string, in any number of `casei` and `accenti`.
   private mutating func pattern(_ value: JSONValue, at place: Int) throws(ExpressionError) {
     var (value, place, count) = (value, place, 0)
-    while value.kind == .object, count < Expression.depthLimit, let name = Optional(value["op"].text),
+    while value.kind == .object, count < Expression.jsonDepthLimit, let name = Optional(value["op"].text),
       ExpressionFunction(named: name)?.fold != nil, value["args"].count == 1
     {
       mark(place)

@@ -22,7 +22,7 @@ struct JSONExpressionWriter: ~Copyable {
   }
 
   private mutating func value(_ node: Int) {
-    guard depth < Expression.depthLimit, !isTooDeep else {
+    guard depth < Expression.jsonDepthLimit, !isTooDeep else {
       isTooDeep = true
       return writer.null()
     }
@@ -153,7 +153,7 @@ struct JSONExpressionWriter: ~Copyable {
 
   /// Writes operations from the left: the last one is the outermost.
   private mutating func chain(_ first: Int, _ links: ArraySlice<ExpressionTree.Link>) {
-    guard depth + links.count <= Expression.depthLimit else {
+    guard depth + links.count <= Expression.jsonDepthLimit else {
       isTooDeep = true
       return writer.null()
     }

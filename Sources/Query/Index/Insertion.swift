@@ -108,7 +108,7 @@ struct Insertion<Shape: IndexedShape> {
       let count = leaf.count
       let total = count + items.count
       return withUnsafeTemporaryAllocation(of: IndexItem.self, capacity: total) { order in
-        // Entries of the leaf come first, so that `source` tells the origin of an item.
+        // Entries of the leaf come first, so that `source` identifies the origin of an item.
         var last: IndexItem?
         for index in 0..<count {
           let item = IndexItem(

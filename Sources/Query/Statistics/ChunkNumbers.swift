@@ -2,45 +2,93 @@
 
 import Geometry
 
-/// A sum of numbers of one type.
+/// Sums over numbers of one type: of themselves, then of squared deviations.
 protocol PartialSum: BitwiseCopyable {
   associatedtype Number: Comparable, BitwiseCopyable
   /// Beyond all numbers.
   static var bounds: (least: Number, greatest: Number) { get }
   /// The number of a word of a column; nil for one that is null.
   static func number(_ word: UInt64) -> Number?
-  static func double(_ number: Number) -> Double
   static func value(_ number: Number) -> AttributeValue
   init()
-  var total: Double { get }
   mutating func add(_ number: Number)
-  func add(to totals: inout NumberTotals, _ deviations: Deviations)
+  /// Begins with deviations, once all numbers have been added.
+  mutating func setCenter(_ count: Int)
+  mutating func addDeviation(of number: Number)
+  func deviations(_ count: Int) -> Deviations
+  func add(to totals: inout NumberTotals, _ count: Int)
 }
 
-/// Integers whose sum has 64 bits.
+/// Integers of at most 52 bits, as many as a chunk has: their sum has 64 bits, that of squared deviations 128.
 struct IntegerSum: PartialSum {
   private var sum: Int64 = 0
+  /// The mean, rounded: deviations from it are exact.
+  private var center: Int64 = 0
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
   static var bounds: (least: Int64, greatest: Int64) { (.max, .min) }
   @inline(__always) static func number(_ word: UInt64) -> Int64? { Int64(bitPattern: word) }
-  @inline(__always) static func double(_ number: Int64) -> Double { Double(number) }
   static func value(_ number: Int64) -> AttributeValue { .integer(number) }
-  var total: Double { Double(sum) }
+
   @inline(__always) mutating func add(_ number: Int64) { sum &+= number }
-  func add(to totals: inout NumberTotals, _ deviations: Deviations) { totals.add(integers: sum, deviations) }
+
+  mutating func setCenter(_ count: Int) { center = sum / Int64(count) }
+
+  @inline(__always)
+  mutating func addDeviation(of number: Int64) {
+    let square = (number &- center).magnitude
+    let product = square.multipliedFullWidth(by: square)
+    let (lower, carry) = low.addingReportingOverflow(product.low)
+    low = lower
+    high &+= product.high &+ (carry ? 1 : 0)
+  }
+
+  func deviations(_ count: Int) -> Deviations {
+    let squares =
+      DoubleDouble(Double(high) * 0x1p64) + DoubleDouble(Double(low >> 32) * 0x1p32)
+      + DoubleDouble(Double(low & 0xffff_ffff))
+    // The deviations' own sum, as the center is not quite the mean.
+    let rest = DoubleDouble(sum &- center &* Int64(count))
+    let difference = rest / DoubleDouble(Double(count))
+    return Deviations(count: count, mean: DoubleDouble(center) + difference, squares: squares - rest * difference)
+  }
+
+  func add(to totals: inout NumberTotals, _ count: Int) { totals.add(integers: sum, count: count) }
 }
 
+/// Doubles below ``WideSum/bound``.
 struct DoubleSum: PartialSum {
   private var sum = CompensatedSum()
+  private var center = DoubleDouble()
+  private var squares = CompensatedSum()
+
   static var bounds: (least: Double, greatest: Double) { (.infinity, -.infinity) }
-  @inline(__always) static func number(_ word: UInt64) -> Double? {
+  @inline(__always)
+  static func number(_ word: UInt64) -> Double? {
     let number = Double(bitPattern: word)
     return number.isNaN ? nil : number
   }
-  @inline(__always) static func double(_ number: Double) -> Double { number }
   static func value(_ number: Double) -> AttributeValue { .double(number) }
-  var total: Double { sum.value }
+
   @inline(__always) mutating func add(_ number: Double) { sum.add(number) }
-  func add(to totals: inout NumberTotals, _ deviations: Deviations) { totals.add(doubles: sum, deviations) }
+
+  mutating func setCenter(_ count: Int) {
+    center = DoubleDouble(sumOf: sum.sum, sum.lost) / DoubleDouble(Double(count))
+  }
+
+  @inline(__always)
+  mutating func addDeviation(of number: Double) {
+    let deviation = DoubleDouble(sumOf: number, -center.high)
+    let square = DoubleDouble(productOf: deviation.high, deviation.high)
+    squares.add(square.high, lost: square.low + 2 * deviation.high * (deviation.low - center.low))
+  }
+
+  func deviations(_ count: Int) -> Deviations {
+    Deviations(count: count, mean: center, squares: DoubleDouble(sumOf: squares.sum, squares.lost))
+  }
+
+  func add(to totals: inout NumberTotals, _ count: Int) { totals.add(doubles: sum, count: count) }
 }
 
 /// The numbers of one group in a chunk.
@@ -48,25 +96,17 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
   private(set) var sum = Sum()
   private(set) var least = Sum.bounds.least
   private(set) var greatest = Sum.bounds.greatest
-  private(set) var deviations = Deviations()
+  private(set) var count = 0
 
   @inline(__always)
   mutating func add(_ number: Sum.Number) {
     sum.add(number)
     if number < least { least = number }
     if number > greatest { greatest = number }
-    deviations.count &+= 1
+    count &+= 1
   }
 
-  mutating func setMean() {
-    if deviations.count > 0 { deviations.mean = sum.total / Double(deviations.count) }
-  }
-
-  @inline(__always)
-  mutating func addDeviation(of number: Sum.Number) {
-    let deviation = Sum.double(number) - deviations.mean
-    deviations.squares += deviation * deviation
-  }
+  var deviations: Deviations { sum.deviations(count) }
 
   /// The parts of the groups that occur in a chunk.
   static func parts(
@@ -75,8 +115,9 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
     var parts = [NumberPart](repeating: NumberPart(), count: groups.occurring.count)
     parts.withUnsafeMutableBufferPointer { parts in
       forEach(of: column, rows, groups.local) { parts[$0].add($1) }
-      for group in parts.indices { parts[group].setMean() }
-      if needsDeviations { forEach(of: column, rows, groups.local) { parts[$0].addDeviation(of: $1) } }
+      guard needsDeviations else { return }
+      for group in parts.indices where parts[group].count > 0 { parts[group].sum.setCenter(parts[group].count) }
+      forEach(of: column, rows, groups.local) { parts[$0].sum.addDeviation(of: $1) }
     }
     return parts
   }

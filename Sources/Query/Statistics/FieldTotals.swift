@@ -11,7 +11,8 @@ struct FieldTotals {
   /// By group, the number of values that are not null.
   private var counts: [Int] = []
   private var numbers: [NumberTotals] = []
-  /// Empty unless needed.
+  /// Empty unless needed, as the next two.
+  private var deviations: [Deviations] = []
   private var least: [RankedValue?] = []
   private var greatest: [RankedValue?] = []
 
@@ -25,6 +26,7 @@ struct FieldTotals {
     while counts.count < groups {
       counts.append(0)
       numbers.append(NumberTotals())
+      if needsVariance { deviations.append(Deviations()) }
       if needsExtremes {
         least.append(nil)
         greatest.append(nil)
@@ -35,6 +37,7 @@ struct FieldTotals {
   mutating func removeAll() {
     counts.removeAll(keepingCapacity: true)
     numbers.removeAll(keepingCapacity: true)
+    deviations.removeAll(keepingCapacity: true)
     least.removeAll(keepingCapacity: true)
     greatest.removeAll(keepingCapacity: true)
   }
@@ -48,8 +51,8 @@ struct FieldTotals {
     case .count: return .integer(Int64(counts[group]))
     case .sum: return totals.count == 0 ? .null : totals.integer.map(AttributeValue.integer) ?? value(totals.sum)
     case .mean: return value(totals.mean)
-    case .variance: return value(totals.variance)
-    case .standardDeviation: return value(totals.variance?.squareRoot())
+    case .variance: return value(deviations[group].variance)
+    case .standardDeviation: return value(deviations[group].variance?.squareRoot())
     case .min: return least[group]?.value ?? .null
     case .max: return greatest[group]?.value ?? .null
     }
@@ -67,7 +70,7 @@ struct FieldTotals {
     switch chunk.columns[index].layout {
     case .integers where chunk.columns[index].integerBounds.isSummable:
       add(NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needsVariance), groups.occurring)
-    case .doubles:
+    case .doubles where chunk.columns[index].doubleBounds.isSummable:
       add(NumberPart<DoubleSum>.parts(of: chunk.columns[index], rows, groups, needsVariance), groups.occurring)
     default:
       for (place, row) in rows.enumerated() {
@@ -85,8 +88,11 @@ struct FieldTotals {
     counts[group] += 1
     switch scalar {
     case .integer(let number):
-      numbers[group].add(integers: number, Deviations(count: 1, mean: Double(number)))
-    case .double(let number): numbers[group].add(doubles: CompensatedSum(number), Deviations(count: 1, mean: number))
+      numbers[group].add(integers: number)
+      if needsVariance { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
+    case .double(let number):
+      numbers[group].add(double: number)
+      if needsVariance { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
     default: break
     }
     if needsExtremes { include(RankedValue(scalar.attribute, isTime: isTime), in: group) }
@@ -94,9 +100,10 @@ struct FieldTotals {
 
   /// Adds the parts of a chunk's groups.
   private mutating func add<Sum>(_ parts: [NumberPart<Sum>], _ occurring: [Int]) {
-    for (part, group) in zip(parts, occurring) where part.deviations.count > 0 {
-      counts[group] += part.deviations.count
-      part.sum.add(to: &numbers[group], part.deviations)
+    for (part, group) in zip(parts, occurring) where part.count > 0 {
+      counts[group] += part.count
+      part.sum.add(to: &numbers[group], part.count)
+      if needsVariance { deviations[group].add(part.deviations) }
       guard needsExtremes else { continue }
       include(RankedValue(Sum.value(part.least), isTime: false), in: group)
       include(RankedValue(Sum.value(part.greatest), isTime: false), in: group)
@@ -116,4 +123,9 @@ extension ValueBounds<Int64> {
     let bound = Int64.max / Int64(FeatureChunk.capacity)
     return least > -bound && greatest < bound
   }
+}
+
+extension ValueBounds<Double> {
+  /// Whether the values of many chunks have a sum.
+  fileprivate var isSummable: Bool { least > -WideSum.bound && greatest < WideSum.bound }
 }

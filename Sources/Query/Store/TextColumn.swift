@@ -77,7 +77,7 @@ struct CodeColumn: Sendable {
   private(set) var distinct = TextColumn()
 
   var count: Int { codes.count }
-  /// Whether texts repeat too little for codes to pay, once there are enough rows to tell.
+  /// Whether texts repeat too little for codes to pay, once there are enough rows to judge by.
   var isWasteful: Bool { codes.count >= 64 && distinct.count * 2 > codes.count }
 
   mutating func pad(to rows: Int) {

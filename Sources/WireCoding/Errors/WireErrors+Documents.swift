@@ -11,7 +11,10 @@ extension RPCError {
   ///
   /// - Parameter number: the system's `errno`.
   package init(savingTo path: String, _ number: CInt) {
-    let reason = errorText(number)
+    self.init(savingTo: path, errorText(number))
+  }
+
+  package init(savingTo path: String, _ reason: String) {
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 

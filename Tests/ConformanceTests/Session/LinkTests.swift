@@ -127,4 +127,43 @@ struct LinkTests {
       #expect(viewpoint?["center"] == paris)
     }
   }
+
+  @Test(arguments: [false, true])
+  func `a loop of hundreds of links that never agrees is refused with its paths, and changes nothing`(inOne: Bool)
+    throws
+  {
+    let server = try MemoryServer()
+    let count = 300
+    let paths = (0..<count).map { inOne ? "/viewModels/m/p\($0)" : "/viewModels/m\($0)/p" }
+    func create(_ id: String, _ names: [String]) throws {
+      let properties = names.map { name -> Value in ["name": .string(name), "type": "integer"] }
+      try server.call("viewModel/create", ["id": .string(id), "properties": .array(properties)])
+    }
+    if inOne {
+      try create("m", (0..<count).map { "p\($0)" })
+    } else {
+      for number in 0..<count { try create("m\(number)", ["p"]) }
+    }
+    func link(_ first: String, _ second: String) -> Value {
+      [
+        "first": .string(first), "second": .string(second), "direction": "firstToSecond", "transform": "value + 1",
+      ]
+    }
+    for (first, second) in zip(paths, paths.dropFirst()) { try server.call("binding/link", link(first, second)) }
+    let answer = try server.response(to: server.request("binding/link", link(paths[count - 1], paths[0])))
+    #expect(answer?["error"]?["data"]?["kind"] == "cycle")
+    #expect(answer?["error"]?["data"]?["paths"]?.array?.count == count)
+    for number in [0, count - 1] {
+      #expect(try server.state(paths[number]).values.first == .integer(number))
+    }
+    // A loop of as many that agree ends after a round.
+    try server.call(
+      "binding/link",
+      [
+        "first": .string(paths[count - 1]), "second": .string(paths[0]), "direction": "firstToSecond",
+        "transform": .string("value - \(count - 1)"),
+      ])
+    try server.call("state/set", ["path": .string(paths[5]), "value": 1005])
+    #expect(try server.state(paths[4]).values.first == .integer(1004))
+  }
 }

@@ -48,7 +48,8 @@ class FramingError(GeoModelError):
 
 class MessageTooLargeError(GeoModelError):
     """The message is longer than the limit; it was skipped. `id` is that of the message where that stands in
-    its first 65536 bytes, else null.
+    its first 65536 bytes; else null, as for batches, for responses, and where a request with that id is in
+    flight. So a client that sends large params writes `id` before them.
 
     `data` has:
         limit: The limit. (byte)

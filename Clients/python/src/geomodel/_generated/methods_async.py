@@ -1512,9 +1512,10 @@ class ExpressionMethods(AsyncCaller):
 
         Both are normal: the same for expressions that differ in white space, case of keywords or needless
         parentheses only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ...,
-        else]}`, which is not of CQL2, `ENVELOPE` is a `bbox`, and a sign before an operand is a
-        multiplication with -1. Chains of sums and products become nested operations, of which there are at
-        most 100 inside one another.
+        else]}`, which is not of CQL2, `in` with an empty list, which text does not have, is a test for null
+        that is never true, `ENVELOPE` is a `bbox`, and a sign before an operand is a multiplication with -1.
+        Chains of sums and products become nested operations, and values are at most 300 deep inside one
+        another, where text has at most 100 parentheses.
 
         Args:
             expression: The expression, as text or JSON.
@@ -2873,7 +2874,8 @@ class FeatureMethods(AsyncCaller):
         which has to have a code of an authority, the file has the member `crs` of the older GeoJSON.
         `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name
         ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty,
-        an empty text is `""`.
+        an empty text is `""`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf
+        65,535.
 
         Args:
             path: The file; its folder has to exist.
@@ -2926,7 +2928,9 @@ class FeatureMethods(AsyncCaller):
             if_exists: What to do when there is a file of that name. (default "error")
             limit: Maximum number of features; all when absent. (at least 0)
             layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
-                extension when absent. Refused for formats that have none. (1 to 256 characters)
+                extension when absent, or `features` where a GeoPackage can have no such name. Refused for
+                formats that have none. In a GeoPackage it begins with a letter, a digit or `_`, and neither
+                with `gpkg` nor with `sqlite_`. (1 to 256 characters)
             csv_geometry: With `CSV` alone: how it holds geometries. `xy` when absent and all are points
                 without M, else `wkt`.
             out_spatial_reference: Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and

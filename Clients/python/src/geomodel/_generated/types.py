@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "6b73bca935f65519"
+PROTOCOL_HASH = "eb2fd7d4ce7d7435"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -763,7 +763,9 @@ class Cluster(TypedDict):
     id: FeatureId
     """The feature; of a cluster, the one with the lowest id."""
     geometry: Geometry
-    """The point; of a cluster, the mean of its points in the plane in which they are clustered."""
+    """The point; of a cluster, the mean of its points in the plane in which they are clustered, to a
+    centimetre.
+    """
     count: int
     """Number of points. (at least 1)"""
     expansionZoom: NotRequired[int]
@@ -771,7 +773,9 @@ class Cluster(TypedDict):
     expansionScale: NotRequired[float]
     """The scale's denominator of that zoom on a screen of 96 dpi."""
     symbolSize: NotRequired[float]
-    """The size at which a cluster is drawn; absent where its renderer draws it not. (dip)"""
+    """The size at which a cluster is drawn; absent where its renderer draws it not, as lines and fills draw
+    no points. (dip)
+    """
     selectedCount: int
     """Number of its points that are selected. (at least 0)"""
     attributes: NotRequired[ClusterAttributes]
@@ -854,7 +858,9 @@ class DocumentInfo(TypedDict):
     """
     problems: NotRequired[list[Failure]]
     """Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most
-    the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none.
+    the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none. Members
+    and elements of lists that were left out of an object are written back by the next save; an object that
+    was left out as a whole is not.
     """
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
@@ -1456,9 +1462,10 @@ has no place for them, or this version of GDAL does not write them.
 `ids`: The format keeps no ids.
 `spatialReference`: The format does not state the spatial reference.
 `measures`: M was left out of `count` geometries.
-`fieldName`: The field `field` is called `name`.
+`fieldName`: The field `field` is called `name`: the format does not distinguish case, or readers of `CSV`
+take a line break in a name for the end of the header.
 `fieldType`: The field `field` has another type in the file, `type`: it holds other values too, or the format
-has no such type.
+has no such type. Of a mixture the texts are those that JSON has for the values. `CSV` has no types.
 `values`: Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers
 beyond 2^53 in a field of doubles; or times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
@@ -1525,12 +1532,12 @@ StatisticType = Literal[
 
 `count`: The number of values; without a field that of features.
 `sum`: The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for
-rounding errors. Null without numbers, and beyond the range of doubles.
-`mean`: The arithmetic mean of numbers, a double. Null without numbers, and where the sum is beyond the range
-of doubles.
+rounding errors. Null without numbers, and where it is beyond the range of doubles itself; parts of it may be.
+`mean`: The arithmetic mean of numbers, a double. Null without numbers.
 `standardDeviation`: The square root of the variance.
 `variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the number of
-numbers less one. Null for fewer than two numbers.
+numbers less one. Null for fewer than two numbers, and beyond the range of doubles. Equal questions have equal
+answers: the order of features, or what asks, does not show in the last digit.
 `min`: The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates
 the earliest. Null without values.
 `max`: The last value in that order.

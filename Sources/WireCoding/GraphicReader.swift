@@ -1,130 +1,10 @@
-// Writes graphics and features from the store's columns and reads them into batches, without an object for each.
+// Reads graphics into batches and edits of a store, without an object for each.
 
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import Query
-
-package enum FeatureWriter {
-  /// Which members of a feature are written.
-  package struct Selection: Sendable {
-    /// Indexes of columns; nil for all.
-    package var columns: [Int]?
-    package var geometry = true
-    /// Whether geometries with M are written with it, as well-known text.
-    package var measures = false
-    /// Whether fields without a value are written as null: true for layers, whose fields are declared.
-    package var nulls = false
-
-    package init() {}
-  }
-
-  /// The geometry that is written of a feature.
-  package enum Shape: Sendable {
-    case own
-    /// In the requested spatial reference; null without one.
-    case given(Geometry?)
-  }
-
-  /// Writes a GeoJSON Feature.
-  ///
-  /// - Parameter checkpoint: called every few thousand positions; what it throws ends the writing.
-  package static func writeFeature(
-    _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, _ shape: Shape = .own,
-    to writer: inout JSONWriter, checkpoint: () throws -> Void
-  ) rethrows {
-    writer.beginObject()
-    writer.key("type")
-    writer.value("Feature")
-    writer.key("id")
-    writer.value(row.id)
-    writer.key("geometry")
-    if selection.geometry {
-      try writeGeometry(row, shape, measures: selection.measures, to: &writer, checkpoint)
-    } else {
-      writer.null()
-    }
-    writer.key("properties")
-    writeAttributes(row, schema, columns: selection.columns, nulls: selection.nulls, to: &writer)
-    writer.endObject()
-  }
-
-  /// Writes a graphic of an overlay. Members at their defaults are omitted.
-  ///
-  /// - Parameter columns: indexes of the attributes' columns in the order to write; nil for the order of the store.
-  package static func writeGraphic(
-    _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]? = nil, to writer: inout JSONWriter
-  ) {
-    writer.beginObject()
-    writer.key("id")
-    writer.value(row.id)
-    writer.key("geometry")
-    writeGeometry(row, .own, measures: true, to: &writer) {}
-    writer.key("attributes")
-    writeAttributes(row, schema, columns: columns, nulls: false, to: &writer)
-    if row.zIndex != 0 { writer.member("zIndex", Int(row.zIndex)) }
-    if !row.isVisible { writer.member("isVisible", false) }
-    if row.isSelected { writer.member("isSelected", true) }
-    if let symbol = row.symbol {
-      writer.key("symbol")
-      writer.raw(symbol)
-    }
-    writer.endObject()
-  }
-
-  @inline(__always)
-  private static func writeGeometry(
-    _ row: FeatureRow, _ shape: Shape, measures: Bool, to writer: inout JSONWriter, _ checkpoint: () throws -> Void
-  ) rethrows {
-    let geometry: Geometry?
-    switch shape {
-    case .own:
-      if let point = row.point {
-        return GeometryWriter.writePoint(x: point.x, y: point.y, z: point.z, to: &writer)
-      }
-      geometry = row.geometry
-    case .given(let given): geometry = given
-    }
-    guard let geometry else { return writer.null() }
-    try GeometryWriter.write(geometry, measures: measures, to: &writer, checkpoint: checkpoint)
-  }
-
-  private static func writeAttributes(
-    _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]?, nulls: Bool, to writer: inout JSONWriter
-  ) {
-    writer.beginObject()
-    if columns == nil, !nulls {
-      row.forEachAttribute { column, value in write(value, named: schema.name(of: column), to: &writer) }
-    } else {
-      for column in columns ?? Array(0..<schema.count) {
-        row.withAttribute(column) { value in
-          if case .null = value, !nulls { return }
-          write(value, named: schema.name(of: column), to: &writer)
-        }
-      }
-    }
-    writer.endObject()
-  }
-
-  @inline(__always)
-  private static func write(_ value: FeatureRow.Attribute, named name: String, to writer: inout JSONWriter) {
-    writer.key(name)
-    write(value, to: &writer)
-  }
-
-  @inline(__always)
-  package static func write(_ value: FeatureRow.Attribute, to writer: inout JSONWriter) {
-    switch value {
-    case .null: writer.null()
-    case .bool(let flag): writer.value(flag)
-    case .integer(let number): writer.value(number)
-    case .double(let number): writer.value(number)
-    case .string(let text): writer.value(utf8: text.bindMemory(to: UInt8.self))
-    case .json(let text): writer.raw(text)
-    }
-  }
-}
 
 /// Reads the `graphics` of a request into a batch or into edits. Every item is read; ``failures`` lists the invalid ones.
 package struct GraphicReader {
@@ -327,22 +207,5 @@ package struct GraphicReader {
       }
     }
     return edit
-  }
-}
-
-extension FeatureWriter {
-  /// Writes the graphics of a range of indexes in the order of insertion as one object, by id.
-  package static func writeGraphics(_ store: FeatureStore, _ range: Range<Int>, to writer: inout JSONWriter) {
-    writer.beginObject()
-    var index = 0
-    store.forEach { row in
-      if range.contains(index) {
-        writer.key(String(row.id))
-        writeGraphic(row, store.schema, to: &writer)
-      }
-      index += 1
-      return index < range.upperBound
-    }
-    writer.endObject()
   }
 }
