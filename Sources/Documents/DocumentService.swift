@@ -63,6 +63,7 @@ package enum DocumentService: DocumentHandlers {
   ) throws -> World {
     var next = session.opening(read, path: path, unknown)
     try Propagation.propagate(&next)
+    next.recordDerived()
     next.discardChanges()
     return next
   }

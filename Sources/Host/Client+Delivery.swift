@@ -45,10 +45,16 @@ extension Client {
     if subscribers.isIdle {
       // Passing the world to `flush` would copy it.
     } else if SendLimits.hasRoom(session) {
-      let result = subscribers.flush(host.world, to: session, resumes: resumes)
+      var result = subscribers.flush(host.world, to: session, resumes: resumes)
       isHeldBack = result.isFull
       if result.hasMore { resumeLater() }
       if let due = result.nextDue { flushLater(due) }
+      if !result.sentWorlds.isEmpty {
+        let worlds = Handover(result.sentWorlds)
+        // The worker has the last references.
+        result.sentWorlds = []
+        loop.offload(to: .parsing) { _ = worlds.take() }
+      }
     } else {
       if subscribers.discardRecorded() {
         session.logMessage(

@@ -28,6 +28,9 @@ package struct StatePattern: Hashable {
     segments = ModelPath(object, member).names.map { .name($0) }
   }
 
+  /// All objects of a collection.
+  package init(objectsOf collection: Collection) { segments = [.name(Text(collection.rawValue)), .any] }
+
   /// The one object to which all matching paths lead; nil if there are several, or none.
   package var object: ObjectReference? {
     guard segments.count > 1, case .name(let collection) = segments[0], case .name(let id) = segments[1] else {

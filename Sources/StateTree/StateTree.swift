@@ -84,7 +84,7 @@ package indirect enum StateNode {
   package func write(to writer: inout JSONWriter) {
     switch self {
     case .leaf(let write), .list(let write), .parts(let write): write(&writer)
-    case .ids(let ids): writer.array(ids) { $1.value($0.string) }
+    case .ids(let ids): MemberValue.ids(ids).encode(to: &writer)
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
     case .branch(let names, _, let child):
       writer.beginObject()
@@ -137,6 +137,22 @@ package enum StateTree {
         }
       }
     }
+  }
+
+  /// The collections whose objects are in the value at a path as a whole: all at the root, one at a collection.
+  package static func collections(at path: ModelPath) -> [Collection] {
+    switch path.names.count {
+    case 0: Collection.allCases
+    case 1: Collection(rawValue: path.names[0].string).map { [$0] } ?? []
+    default: []
+    }
+  }
+
+  /// A node that has collections, with these as empty objects.
+  package static func withoutObjects(_ path: ModelPath, _ node: StateNode) -> StateNode {
+    let empty = StateNode.branch({ [] }) { _ in nil }
+    guard path.names.isEmpty else { return empty }
+    return .branch({ node.names }) { Collection(rawValue: $0) == nil ? node.child($0) : empty }
   }
 
   /// The node at a path; nil when the path leads nowhere.

@@ -26,7 +26,13 @@ struct SentLists {
       kept.insert(collection)
       waiting.append(World.IDCursor(collection))
     }
+    reserve(world)
     keepMore(world)
+  }
+
+  /// Growing a dictionary of many lists would hold the loop.
+  private mutating func reserve(_ world: World) {
+    lists.reserveCapacity(kept.reduce(0) { $0 + world.count(of: $1) })
   }
 
   /// Keeps the lists of further objects.
@@ -47,6 +53,7 @@ struct SentLists {
     replaced = lists
     lists = [:]
     waiting = Collection.allCases.filter(kept.contains).map(World.IDCursor.init)
+    reserve(world)
     keepMore(world)
   }
 

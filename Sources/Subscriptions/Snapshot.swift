@@ -8,7 +8,7 @@ import JSONRPC
 import StateTree
 
 /// The values at some patterns as of one revision. Each is made when it is asked for.
-package struct Snapshot: Sequence {
+package struct Snapshot {
   package struct Match {
     let pattern: StatePattern
     let path: ModelPath
@@ -27,17 +27,25 @@ package struct Snapshot: Sequence {
 
   var revision: Int { world.revision }
 
-  package func makeIterator() -> AnyIterator<Match> {
-    var rest = patterns[...]
+  /// The matches of each pattern in turn.
+  ///
+  /// - Parameter isSplit: whether collections are empty objects, and matches for each of their objects follow, so that none is long.
+  func matches(isSplit: Bool) -> AnyIterator<Match> {
+    var rest = patterns
+    var done: [StatePattern] = []
     var matches: (pattern: StatePattern, iterator: StateMatches)?
-    var seen: Set<ModelPath> = []
-    return AnyIterator { [world, isAlone = patterns.count == 1] in
+    return AnyIterator { [world] in
       while true {
         if let pattern = matches?.pattern, let (path, node) = matches?.iterator.next() {
-          return Match(
-            pattern: pattern, path: path, node: node, isRepeated: !isAlone && !seen.insert(path).inserted)
+          let isRepeated = done.contains { $0.segments.count == path.names.count && $0.covers(path) }
+          let collections = isSplit ? StateTree.collections(at: path) : []
+          rest = collections.map(StatePattern.init(objectsOf:)) + rest
+          let shown = collections.isEmpty ? node : StateTree.withoutObjects(path, node)
+          return Match(pattern: pattern, path: path, node: shown, isRepeated: isRepeated)
         }
-        guard let pattern = rest.popFirst() else { return nil }
+        if let pattern = matches?.pattern { done.append(pattern) }
+        guard !rest.isEmpty else { return nil }
+        let pattern = rest.removeFirst()
         matches = (pattern, StateMatches(of: pattern, in: world))
       }
     }
@@ -49,9 +57,9 @@ package struct Snapshot: Sequence {
   /// Whether a pattern leads to more objects than one message has values.
   private var hasManyObjects: Bool {
     patterns.contains { pattern in
-      guard pattern.segments.count > 1, pattern.segments[1] == .any else { return false }
+      guard pattern.segments.count < 2 || pattern.segments[1] == .any else { return false }
       return Collection.allCases.contains {
-        pattern.segments[0].matches(Text($0.rawValue)) && world.count(of: $0) > Self.maxValues
+        (pattern.segments.first?.matches(Text($0.rawValue)) ?? true) && world.count(of: $0) > Self.maxValues
       }
     }
   }
@@ -61,7 +69,7 @@ package struct Snapshot: Sequence {
     guard !hasManyObjects else { return nil }
     var values: [Match] = []
     var graphics = 0
-    for match in self where !match.isRepeated {
+    for match in matches(isSplit: false) where !match.isRepeated {
       values.append(match)
       graphics += match.node.graphicCount
       guard values.count <= Self.maxValues, graphics <= graphicsInOnePiece * 4 else { return nil }

@@ -25,7 +25,7 @@ final class SnapshotDelivery: Delivery {
     self.subscription = subscription
     self.snapshot = snapshot
     self.willSend = willSend
-    matches = snapshot.makeIterator()
+    matches = snapshot.matches(isSplit: true)
     values.beginArray()
   }
 

@@ -16,7 +16,7 @@ extension StateSubscriber {
     sentPaths = []
     noteKnown(snapshot.world)
     if let whole = snapshot.encoded() {
-      for match in snapshot { rememberSent(match) }
+      for match in snapshot.matches(isSplit: false) { rememberSent(match) }
       return whole
     }
     // What is sent is recorded as it is sent, so that the loop is never held for all of it.
@@ -29,6 +29,7 @@ extension StateSubscriber {
     let progress = delivery.resume(session)
     guard progress == .done else { return progress }
     if let revision = delivery.revisionReached { base = revision }
+    sentWorld = (delivery as? SnapshotDelivery)?.snapshot.world
     self.delivery = nil
     if !closedInDelivery.isEmpty {
       sentParts = sentParts.filter { !closedInDelivery.contains($0.key.prefix(2)) }
@@ -36,6 +37,11 @@ extension StateSubscriber {
       closedInDelivery = []
     }
     return .done
+  }
+
+  package func takeSentWorld() -> World? {
+    defer { sentWorld = nil }
+    return sentWorld
   }
 
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {

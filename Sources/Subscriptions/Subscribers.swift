@@ -204,6 +204,8 @@ package struct Subscribers {
     package var hasMore = false
     /// Whether the client has to read first.
     package var isFull = false
+    /// Worlds whose snapshots have been sent, to be freed elsewhere.
+    package var sentWorlds: [World] = []
     /// Whether a delivery in parts has used this turn's share of bytes.
     var isTurnUsed = false
   }
@@ -271,7 +273,9 @@ package struct Subscribers {
     let progress = entry.subscriber.resume(session)
     entry.isDelivering = progress != .done
     switch progress {
-    case .done: entry.deliveringSince = nil
+    case .done:
+      entry.deliveringSince = nil
+      if let world = entry.subscriber.takeSentWorld() { result.sentWorlds.append(world) }
     case .more:
       result.hasMore = true
       result.isTurnUsed = true

@@ -95,7 +95,7 @@ extension MemberValue: JSONEncodable {
     case .integer(let number): writer.value(number)
     case .number(let number): writer.value(number)
     case .text(let text): writer.value(text)
-    case .ids(let ids): writer.array(ids) { $1.value($0.string) }
+    case .ids(let ids): Self.write(ids, to: &writer)
     case .value(let value): value.encode(to: &writer)
     case .values(let values): writer.map(values) { $0.encode(to: &$1) }
     case .objects(let objects): writer.map(objects) { $1.value($0.rawValue) }
@@ -136,6 +136,12 @@ extension MemberValue: JSONEncodable {
       ).encode(to: &writer)
     default: encode(to: &writer)
     }
+  }
+
+  private static func write(_ ids: TextList, to writer: inout JSONWriter) {
+    writer.beginArray()
+    ids.forEach { writer.value($0.string) }
+    writer.endArray()
   }
 
   private static func write(_ states: [(layer: LayerID, state: LayerViewState)], to writer: inout JSONWriter) {

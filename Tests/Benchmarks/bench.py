@@ -120,6 +120,10 @@ MEASURES = [
     Measure("first-write", "edits", "us", "first_write_microseconds", limit=1000),
     Measure("undo-delete", "edits", "s", "undo_delete_seconds", own_key="delete_seconds", most=2),
     Measure("undo-delete-stretch", "edits", "s", "stretch_undo_delete_seconds", own_key="stretch_delete_seconds", most=2),
+    *(
+        Measure(f"undo-create-{kind}", "undo", "us/object", f"undo_{kind}_microseconds", limit=5)
+        for kind in ("map", "layer", "group", "overlay", "view_model")),
+    Measure("open-stretch", "open-stretch", "ms", "held_milliseconds", limit=20),
     Measure("first-box", "model", "us", "first_microseconds", limit=10_000),
     Measure("transaction", "transaction", "s", "transaction_seconds", own_key="bulk_seconds", most=1.2),
     Measure("transaction-single", "transaction", "s", "single_seconds", own_key="single_bulk_seconds"),
@@ -233,7 +237,8 @@ class Bench:
         command = self.floor if side == "floor" else self.server
         quick = ["--points", "100000", "--spawns", "10", "--requests", "20000"] if self.options.quick else []
         finish = ["--finish", "bench/index"] if command == self.floor else []
-        return output_of([str(BUILD / "drive"), *quick, *finish, mode, "--", *command])
+        file = ["--file", str(BUILD / "objects.json")] if mode == "open-stretch" else []
+        return output_of([str(BUILD / "drive"), *quick, *finish, *file, mode, "--", *command])
 
     def unpinned(self, side: str) -> str:
         with all_processors():
@@ -447,6 +452,13 @@ class Bench:
     def observe(self, side: str) -> str:
         return output_of([str(BUILD / "notify")]) if side == "floor" else self.subscribed("observe", side)
 
+    def objects(self, mode: str, side: str) -> str:
+        if self.server == self.floor:
+            raise Skipped("the C server has no objects")
+        # Documents are read by a worker beside the loop.
+        with all_processors():
+            return "" if side == "floor" else self.drive(mode, side)
+
     def transaction(self, side: str) -> str:
         if self.server == self.floor:
             raise Skipped("the C server has no transactions")
@@ -472,7 +484,9 @@ class Bench:
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction,
             "latency-unpinned": self.unpinned,
-            "long-delta": lambda side: self.subscribed("long-delta", side)}
+            "long-delta": lambda side: self.subscribed("long-delta", side),
+            "undo": lambda side: self.objects("undo", side),
+            "open-stretch": lambda side: self.objects("open-stretch", side)}
         mode = "query" if group == "model" else group
         figures, same = figures_of(special[group](side) if group in special else self.drive(mode, side))
         if {"ids_first_microseconds", "moved_ids_first_microseconds"} <= figures.keys():

@@ -1,21 +1,24 @@
 // The driver: one client for both servers, so its own cost is the same on both sides. It checks every answer that it times.
 //
-// Run: drive [--points N] [--requests N] [--spawns N] [--in-flight N] [--finish METHOD] MODE -- COMMAND...
-// Modes: throughput, latency, start, load-objects, load-columns, query, filters, observe, long-delta. Prints `key value` lines.
+// Run: drive [--points N] [--requests N] [--spawns N] [--in-flight N] [--finish METHOD] [--file PATH] MODE -- COMMAND...
+// Modes: throughput, latency, start, load-objects, load-columns, query, filters, observe, long-delta, undo, open-stretch. Prints
+// `key value` lines.
 
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 
 #include "cancel.h"
 #include "filters.h"
 #include "nearest.h"
+#include "objects.h"
 #include "observe.h"
 #include "wire.h"
 
 enum { BOXES = 1000, LIMIT_SECONDS = 600 };
 
 static uint32_t point_count = 1000000, requests, spawns = 50, in_flight;
-static const char *finish_method;
+static const char *finish_method, *file_path = "document.json";
 
 static int ascending(const void *a, const void *b) {
   double p = *(const double *)a, q = *(const double *)b;
@@ -412,6 +415,7 @@ int main(int count, char **arguments) {
     else if (!strcmp(name, "--spawns")) spawns = (uint32_t)atoi(value);
     else if (!strcmp(name, "--in-flight")) in_flight = (uint32_t)atoi(value);
     else if (!strcmp(name, "--finish")) finish_method = value;
+    else if (!strcmp(name, "--file")) file_path = value;
     else fail("unknown option %s", name);
   }
   if (i + 2 >= count || strcmp(arguments[i + 1], "--")) fail("usage: drive [options] MODE -- COMMAND...");
@@ -430,6 +434,8 @@ int main(int count, char **arguments) {
   else if (!strcmp(mode, "filters")) filters(command);
   else if (!strcmp(mode, "observe")) observe(command, requests ? requests : 50000);
   else if (!strcmp(mode, "long-delta")) long_delta(command);
+  else if (!strcmp(mode, "undo")) undo_objects(command);
+  else if (!strcmp(mode, "open-stretch")) open_stretch(command, file_path);
   else fail("unknown mode %s", mode);
   return 0;
 }

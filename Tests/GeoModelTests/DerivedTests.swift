@@ -1,10 +1,11 @@
 // Derived state found from changes alone equals derived state computed from everything.
 
-import GeoModel
 import Geometry
 import Query
 import TestSupport
 import Testing
+
+@testable import GeoModel
 
 /// A world of nested groups with two views, edited at random.
 private struct Edited {
@@ -86,12 +87,16 @@ private struct Edited {
     }
   }
 
-  /// Load statuses of maps and groups, and layer states of views.
+  /// Load statuses of maps and groups, and layer states of views, computed from the layers.
   func found() throws -> [ObjectReference: String] {
     var found: [ObjectReference: String] = [:]
-    for map in world.maps.values { found[map.reference] = "\(world.loadStatus(of: .map(map.id)))" }
+    for map in world.maps.values {
+      found[map.reference] = "\(world.computedLoadStatus(of: .map(map.id)))"
+      #expect(found[map.reference] == "\(world.loadStatus(of: .map(map.id)))")
+    }
     for layer in world.layers.values where layer.kind == .group {
-      found[layer.reference] = "\(world.loadStatus(of: layer))"
+      found[layer.reference] = "\(world.computedLoadStatus(of: layer))"
+      #expect(found[layer.reference] == "\(world.loadStatus(of: layer))")
     }
     for view in world.views.values {
       let states = world.layerViewStates(of: view).sorted { $0.layer.rawValue < $1.layer.rawValue }
@@ -109,6 +114,7 @@ struct DerivedTests {
     for step in 0..<120 {
       let before = try edited.found()
       edited.edit()
+      _ = try edited.found()
       var changed: Set<ObjectReference> = []
       for change in edited.world.takeChanges() {
         switch change.event {

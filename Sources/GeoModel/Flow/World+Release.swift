@@ -9,12 +9,13 @@ extension World {
   /// - Complexity: linear in what refers to the object, but for sorting.
   mutating func release(_ object: ObjectReference) {
     clusters.forget(ModelPath(object).description)
-    closeReferrers(to: object)
+    let isReferredTo = !references.all(to: object.text).isEmpty
+    if isReferredTo { closeReferrers(to: object) }
     // A scope has the id of its node, so references to that id mean the node.
     guard object.collection != .environments else { return }
-    forgetReferences(to: object)
+    if isReferredTo { forgetReferences(to: object) }
     if environments[EnvironmentID(object.id)]?.node == object { remove(EnvironmentID(object.id)) }
-    guard object.collection == .viewModels else { return }
+    guard isReferredTo, object.collection == .viewModels else { return }
     for id in referrers(to: object, of: EnvironmentScope.self) {
       guard environments[id]?.objects.values.contains(ViewModelID(object.id)) == true else { continue }
       changeScope(id) { scope in scope.objects = scope.objects.filter { $0.value.rawValue != object.id } }
@@ -40,7 +41,6 @@ extension World {
 
   /// Closes what the object owns, and bindings and links that lead to it.
   private mutating func closeReferrers(to object: ObjectReference) {
-    guard !references.all(to: object.text).isEmpty else { return }
     for id in referrers(to: object, of: LocationSource.self) where locationSources[id]?.owner == object {
       try? closeLocationSource(id)
     }
@@ -67,7 +67,6 @@ extension World {
   }
 
   private mutating func forgetReferences(to object: ObjectReference) {
-    guard !references.all(to: object.text).isEmpty else { return }
     for id in referrers(to: object, of: ViewModel.self) {
       guard let model = viewModels[id] else { continue }
       let names = model.properties.filter {

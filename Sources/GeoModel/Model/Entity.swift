@@ -28,8 +28,18 @@ public protocol Entity: Sendable {
   /// Memory of the memento, in bytes, estimated.
   var byteCount: Int { get }
 
-  /// The object in a world. A requirement, as are the next ones for undo records, so that each kind has specialized code.
+  /// The object in a world. A requirement, as are the next ones, so that each kind has specialized code also where the kind is known
+  /// at run time alone.
   static func current(_ id: ID<Self>, in world: World) -> Self?
+  /// Its place in the order of creation.
+  static func number(of id: String, in world: World) -> Int?
+  static func revision(of id: String, in world: World) -> Int?
+  /// Sets its revision, and that of its ancestors, to the world's.
+  static func touch(_ id: String, in world: inout World)
+  /// Removes an object that was inserted under a number, unless that is gone.
+  static func undoInsertion(of id: ID<Self>, at number: Int, in world: inout World)
+  /// Inserts an object that was removed under a number.
+  static func undoRemoval(of element: Self, at number: Int, in world: inout World)
   /// Whether two states differ in a member.
   static func differ(_ first: Self, _ second: Self) -> Bool
   /// This memento with the contents of `current`: the exact earlier state.
@@ -62,6 +72,19 @@ extension Entity {
   public var reference: ObjectReference { ObjectReference(Self.collection, id.rawValue) }
 
   public static func current(_ id: ID<Self>, in world: World) -> Self? { world[keyPath: registry][id] }
+  public static func number(of id: String, in world: World) -> Int? { world[keyPath: registry].number(of: ID(id)) }
+  public static func revision(of id: String, in world: World) -> Int? {
+    world[keyPath: registry].read(ID(id)) { $0.revision }
+  }
+  public static func touch(_ id: String, in world: inout World) { world.touch(ID<Self>(id)) }
+  public static func undoInsertion(of id: ID<Self>, at number: Int, in world: inout World) {
+    guard world[keyPath: registry].number(of: id) == number else { return }
+    world.closeViews(showing: ObjectReference(collection, id.rawValue))
+    world.remove(id)
+  }
+  public static func undoRemoval(of element: Self, at number: Int, in world: inout World) {
+    world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: number)
+  }
   public static func differ(_ first: Self, _ second: Self) -> Bool {
     members.contains { $0.differs?(first, second) == true }
   }

@@ -86,4 +86,7 @@ public struct ObjectReference: Hashable, Sendable {
     text = Text(id)
   }
   public var id: String { text.string }
+
+  /// Ids alone nearly always differ, and the collection would be hashed as the text that it is on the wire.
+  public func hash(into hasher: inout Hasher) { text.hash(into: &hasher) }
 }

@@ -138,6 +138,12 @@ public struct Numbered<Element: Sendable>: Sendable {
     firsts.insert(rest.numbers[0], at: chunk + 1)
   }
 
+  /// Reads an element in place, without a copy of it; nil if there is none.
+  func read<R>(_ number: Int, _ body: (Element) -> R) -> R? {
+    guard let (chunk, index) = place(of: number) else { return nil }
+    return chunks[chunk].elements.withUnsafeBufferPointer { body($0[index]) }
+  }
+
   mutating func remove(_ number: Int) -> Element? {
     guard let (chunk, index) = place(of: number) else { return nil }
     count -= 1

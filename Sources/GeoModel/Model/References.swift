@@ -11,23 +11,31 @@ struct References: Sendable {
 
   /// Updates the index for an object that was inserted (no `old`), changed, or removed (no `new`).
   mutating func update<E: Entity>(_ old: E?, _ new: E?) {
-    guard E.isIndexed, let object = (new ?? old)?.reference else { return }
+    guard E.isIndexed, let id = new?.id ?? old?.id else { return }
+    let object = ObjectReference(E.collection, id.rawValue)
     let (before, now) = (old?.references ?? [], new?.references ?? [])
     if before != now {
-      let (gone, new) = (Set(before).subtracting(now), Set(now).subtracting(before))
-      for id in gone { remove(object, from: id) }
-      for id in new { add(object, to: id) }
+      for id in Self.ids(before, without: now) { remove(object, from: id) }
+      for id in Self.ids(now, without: before) { add(object, to: id) }
     }
     let (moved, moves) = (old?.isMoving ?? false, new?.isMoving ?? false)
     if moves, !moved { moving.insert(object) }
     if moved, !moves { moving.remove(object) }
   }
 
+  private static func ids(_ ids: [Text], without others: [Text]) -> [Text] {
+    others.isEmpty ? ids : Array(Set(ids).subtracting(others))
+  }
+
   mutating func add(_ object: ObjectReference, to id: Text) { referrers[id, default: []].insert(object) }
 
   mutating func remove(_ object: ObjectReference, from id: Text) {
-    referrers[id]?.remove(object)
-    if referrers[id]?.isEmpty == true { referrers[id] = nil }
+    Self.remove(object, from: &referrers[id])
+  }
+
+  private static func remove(_ object: ObjectReference, from referrers: inout TreeSet<ObjectReference>?) {
+    referrers?.remove(object)
+    if referrers?.isEmpty == true { referrers = nil }
   }
 
   /// The objects that refer to an id, in no order.
@@ -39,8 +47,10 @@ extension World {
   ///
   /// - Complexity: O(k log k) for the k objects of all kinds that refer to it.
   func referrers<E: Entity>(to object: ObjectReference, of kind: E.Type) -> [ID<E>] {
+    let referrers = references.all(to: object.text)
+    guard !referrers.isEmpty else { return [] }
     let registry = self[keyPath: E.registry]
-    return references.all(to: object.text).lazy.filter { $0.collection == E.collection }
+    return referrers.lazy.filter { $0.collection == E.collection }
       .compactMap { referrer in registry.number(of: ID(referrer.id)).map { (number: $0, id: ID<E>(referrer.id)) } }
       .sorted { $0.number < $1.number }.map(\.id)
   }

@@ -1,5 +1,5 @@
-// Derived state: the load status of maps, scenes and groups, and layer view states. Reading computes it, so it is never
-// stale; the last published values are kept only to detect changes.
+// Derived state: the load status of maps, scenes and groups, and layer view states. Reading computes it where something has changed
+// since it was recorded, so it is never stale; the last published values are kept to detect changes.
 
 import HashTreeCollections
 
@@ -47,14 +47,28 @@ extension World {
   /// The load status of a map or a scene: failed if a layer or table has failed, with the first failure; else loading
   /// if one is loading; loaded if all are.
   ///
-  /// - Complexity: O(layers).
+  /// - Complexity: O(1); O(layers) amid a command that has changed something.
   public func loadStatus(of container: ViewContent) -> LoadStatus {
+    recordedLoadStatus(of: container.reference) ?? computedLoadStatus(of: container)
+  }
+
+  /// The load status of a layer; that of a group follows from its layers.
+  ///
+  /// - Complexity: as for maps.
+  public func loadStatus(of layer: Layer) -> LoadStatus {
+    layer.features?.loadStatus ?? recordedLoadStatus(of: layer.reference) ?? computedLoadStatus(of: layer)
+  }
+
+  private func recordedLoadStatus(of object: ObjectReference) -> LoadStatus? {
+    isDerivedCurrent ? derived.loadStatuses[object] : nil
+  }
+
+  func computedLoadStatus(of container: ViewContent) -> LoadStatus {
     guard let content = try? content(of: container) else { return .notLoaded }
     return merged(content.directLayers)
   }
 
-  /// The load status of a layer; that of a group follows from its layers.
-  public func loadStatus(of layer: Layer) -> LoadStatus {
+  func computedLoadStatus(of layer: Layer) -> LoadStatus {
     layer.features?.loadStatus ?? merged(layer.grouping?.layers ?? IDList())
   }
 
@@ -62,7 +76,7 @@ extension World {
     var result = LoadStatus.loaded
     for id in ids {
       guard let layer = layers[id] else { continue }
-      switch (loadStatus(of: layer), result) {
+      switch (computedLoadStatus(of: layer), result) {
       case (.failed(let failure), _): return .failed(layer.kind == .group ? failure : failure.naming(id))
       case (.loading, _): result = .loading
       case (.notLoaded, .loaded): result = .notLoaded

@@ -54,7 +54,12 @@ extension World {
   /// Records of an object that was removed or replaced meanwhile keep all of its earlier state.
   func settled(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
     let structural = Self.structural(undoRecords)
-    return undoRecords.map { $0.kind == .members && structural.contains($0.object) ? $0 : $0.settled(in: self) }
+    var result = undoRecords
+    for (index, undoRecord) in undoRecords.enumerated()
+    where undoRecord.kind != .members || !structural.contains(undoRecord.object) {
+      if let settled = undoRecord.settled(in: self) { result[index] = settled }
+    }
+    return result
   }
 }
 

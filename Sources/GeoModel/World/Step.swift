@@ -10,9 +10,10 @@ struct Step: Sendable {
   private(set) var byteCount: Int
   /// What live writes have set since the step was undone; redo keeps it.
   var live = LiveWrites()
-  /// In the order of the changes; nil where a record was forgotten.
-  private var records: [(any UndoRecord)?]
-  private var forgottenCount = 0
+  /// In the order of the changes.
+  private var records: [any UndoRecord]
+  /// Indexes of records that were forgotten; a record without effect is in their place.
+  private var forgotten: Set<Int> = []
   /// Indexes of records by object, and of removals by parent. Made when records are first to be forgotten.
   private var index: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]])?
 
@@ -26,11 +27,11 @@ struct Step: Sendable {
 
   /// In the order of the changes.
   var undoRecords: [any UndoRecord] {
-    let all = records.compactMap { $0 }
+    let all = forgotten.isEmpty ? records : records.indices.filter { !forgotten.contains($0) }.map { records[$0] }
     return live.isEmpty ? all : all.map { $0.without(live) }
   }
   /// Whether no record is left.
-  var isForgotten: Bool { forgottenCount > 0 && forgottenCount == records.count }
+  var isForgotten: Bool { !forgotten.isEmpty && forgotten.count == records.count }
 
   /// The step with other records, which revert or repeat it.
   func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
@@ -40,7 +41,7 @@ struct Step: Sendable {
   /// The objects that the step removed from a parent.
   mutating func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
     makeIndex()
-    return (index?.removals[parent] ?? []).compactMap { records[$0]?.object }
+    return (index?.removals[parent] ?? []).filter { !forgotten.contains($0) }.map { records[$0].object }
   }
 
   mutating func remembers(_ object: ObjectReference) -> Bool {
@@ -52,9 +53,9 @@ struct Step: Sendable {
   mutating func forget(_ object: ObjectReference) {
     makeIndex()
     for index in index?.records.removeValue(forKey: object) ?? [] {
-      byteCount -= records[index]?.byteCount ?? 0
-      records[index] = nil
-      forgottenCount += 1
+      byteCount -= records[index].byteCount
+      records[index] = Touched(id: ViewID(""), revision: 0)
+      forgotten.insert(index)
     }
   }
 
@@ -62,7 +63,6 @@ struct Step: Sendable {
     guard index == nil else { return }
     var made: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]]) = ([:], [:])
     for (number, undoRecord) in records.enumerated() {
-      guard let undoRecord else { continue }
       made.records[undoRecord.object, default: []].append(number)
       if let parent = undoRecord.requiredParent { made.removals[parent, default: []].append(number) }
     }

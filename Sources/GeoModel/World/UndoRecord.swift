@@ -22,8 +22,9 @@ protocol UndoRecord: Sendable {
   func isUnchanged(_ member: String, in world: World) -> Bool?
   /// Whether the change inserts, removes or moves objects.
   func changesStructure(in world: World) -> Bool
-  /// The record as a step keeps it, made when the step ends: it knows what of the object the step has changed.
-  func settled(in world: World) -> any UndoRecord
+  /// The record as a step keeps it, made when the step ends: it knows what of the object the step has changed. Nil where the record
+  /// stays as it is.
+  func settled(in world: World) -> (any UndoRecord)?
   /// Adds what a later record of the object changes, of which this one holds the earlier state.
   mutating func cover(_ later: any UndoRecord)
   /// Notes what the change has set.
@@ -42,7 +43,7 @@ extension UndoRecord {
   func covers(_ later: any UndoRecord) -> Bool { false }
   func isUnchanged(_ member: String, in world: World) -> Bool? { nil }
   func changesStructure(in world: World) -> Bool { kind.isStructure }
-  func settled(in world: World) -> any UndoRecord { self }
+  func settled(in world: World) -> (any UndoRecord)? { nil }
   mutating func cover(_ later: any UndoRecord) {}
   func note(in live: inout LiveWrites) {}
   func without(_ live: LiveWrites) -> any UndoRecord { self }
@@ -70,18 +71,18 @@ struct Inserted<Element: Entity>: UndoRecord {
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
   /// Environment scopes come and go with their values.
   func changesStructure(in world: World) -> Bool { Element.collection != .environments }
-  func settled(in world: World) -> any UndoRecord {
-    guard let scope = world[keyPath: Element.registry][id] as? EnvironmentScope else { return self }
-    return Changed(memento: EnvironmentScope(scope.node)).settled(in: world)
+  func settled(in world: World) -> (any UndoRecord)? {
+    guard Element.collection == .environments, let scope = world.environments[EnvironmentID(id.rawValue)] else {
+      return nil
+    }
+    return Changed(memento: EnvironmentScope(scope.node)).settling(in: world)
   }
   func rollBack(_ world: inout World) {
     guard let (element, number) = world[keyPath: Element.registry].remove(id) else { return }
     world.dropDependents(of: element, at: number)
   }
   func undo(_ world: inout World) {
-    guard world[keyPath: Element.registry].number(of: id) == number else { return }
-    world.closeViews(showing: object)
-    world.remove(id)
+    Element.undoInsertion(of: id, at: number, in: &world)
   }
 }
 
@@ -103,18 +104,19 @@ struct Removed<Element: Entity>: UndoRecord {
     return parent.collection.kind.isUndoable || world.revision(of: parent) != nil
   }
   func changesStructure(in world: World) -> Bool { Element.collection != .environments }
-  func settled(in world: World) -> any UndoRecord {
-    (element as? EnvironmentScope).map { Changed(memento: $0).settled(in: world) } ?? self
+  func settled(in world: World) -> (any UndoRecord)? {
+    guard Element.collection == .environments, let scope = element as? EnvironmentScope else { return nil }
+    return Changed(memento: scope).settling(in: world)
   }
   func rollBack(_ world: inout World) {
     world[keyPath: Element.registry].insert(element, at: number)
     world.addDependents(of: element, at: number)
   }
   func undo(_ world: inout World) {
-    guard isUndoable(in: world), world[keyPath: Element.registry][element.id] == nil,
+    guard isUndoable(in: world), Element.number(of: element.id.rawValue, in: world) == nil,
       required.allSatisfy({ $0.number != nil && world.number(of: $0.object) == $0.number })
     else { return }
-    world.insert(element.restoredAfterRemoval.withoutDanglingReferences(in: world), at: number)
+    Element.undoRemoval(of: element, at: number, in: &world)
   }
 }
 
@@ -144,8 +146,8 @@ struct Changed<Element: Entity>: UndoRecord {
           && $0.differs?(memento, now) == true
       }
   }
-  func settled(in world: World) -> any UndoRecord {
-    guard names == nil else { return self }
+  func settled(in world: World) -> (any UndoRecord)? { names == nil ? settling(in: world) : nil }
+  func settling(in world: World) -> Changed {
     var result = self
     let empty = (memento as? EnvironmentScope).flatMap { EnvironmentScope($0.node) as? Element }
     if let now = Element.current(memento.id, in: world) ?? empty {

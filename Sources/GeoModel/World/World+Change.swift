@@ -40,21 +40,21 @@ extension World {
   @discardableResult
   mutating func insert<E: Entity>(_ element: E, at number: Int? = nil) -> E {
     let number = number ?? makeNumber()
-    self[keyPath: E.registry].insert(element, at: number)
-    references.update(nil, element)
-    recordUndo(Inserted(id: element.id, number: number))
-    addDependents(of: element, at: number)
     record(.created(element.reference))
-    touch(element.id)
     var inserted = element
     inserted.revision = revision
+    self[keyPath: E.registry].insert(inserted, at: number)
+    references.update(nil, inserted)
+    recordUndo(Inserted(id: inserted.id, number: number))
+    addDependents(of: inserted, at: number)
+    if let parent = inserted.parent { touch(parent) }
     return inserted
   }
 
   mutating func remove<E: Entity>(_ id: ID<E>) {
-    guard let known = self[keyPath: E.registry][id] else { return }
-    let required = known.requirements.map { (object: $0, number: self.number(of: $0)) }
-    release(known.reference)
+    guard let requirements = self[keyPath: E.registry].read(id, { $0.requirements }) else { return }
+    let required = requirements.map { (object: $0, number: self.number(of: $0)) }
+    release(ObjectReference(E.collection, id.rawValue))
     guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }
     references.update(element, nil)
     dropDependents(of: element, at: number)
@@ -75,8 +75,5 @@ extension World {
     if let parent { touch(parent) }
   }
 
-  mutating func touch(_ object: ObjectReference) {
-    touch(object.id, of: object.collection.kind)
-  }
-  private mutating func touch<E: Entity>(_ id: String, of kind: E.Type) { touch(ID<E>(id)) }
+  mutating func touch(_ object: ObjectReference) { object.collection.kind.touch(object.id, in: &self) }
 }

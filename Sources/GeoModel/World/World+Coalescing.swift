@@ -100,9 +100,12 @@ extension World {
     var twice: Set<ModelPath> = []
     var mixed: Set<ModelPath> = []
     for change in recorded {
-      if case .graphics = change.event { continue }
+      switch change.event {
+      case .changed, .member: break
+      case .replaced, .created, .closed, .graphics, .clock, .history, .document: continue
+      }
       let path = change.event.path
-      guard path.names.count > 2, let origin = origins.updateValue(change.origin, forKey: path) else { continue }
+      guard let origin = origins.updateValue(change.origin, forKey: path) else { continue }
       twice.insert(path)
       if origin != change.origin { mixed.insert(path) }
     }

@@ -53,7 +53,9 @@ extension World {
       case .maps, .scenes: invalid.statuses[object] = origin
       case .layers:
         // A later layer of the same id may be in another map, or none that is drawn.
-        if case .closed = change.event, let container = derived.counted[LayerID(object.id)]?.container {
+        if case .closed = change.event, layers[LayerID(object.id)] != nil,
+          let container = derived.counted[LayerID(object.id)]?.container
+        {
           invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(LayerID(object.id))
         }
         count(LayerID(object.id), by: origin, &invalid)
@@ -141,21 +143,32 @@ extension World {
 
   private mutating func recordLoadStatuses(_ invalid: inout Invalid) {
     // The status of a group counts in its container.
-    while let (object, origin) = invalid.statuses.popFirst() {
-      let old = derived.loadStatuses[object]
-      let isReordered = invalid.reordered.remove(object) != nil
-      let new = revision(of: object).map { _ in merged(object, old, isReordered: isReordered) }
-      guard new != old else { continue }
-      derived.loadStatuses[object] = new
-      // New objects are published whole, and removed ones have no status.
-      if let old, invalid.changed[object] == nil { invalid.changed[object] = (old, origin) }
-      invalid.changed[object]?.origin = origin
-      if new != nil, object.collection == .layers { count(LayerID(object.id), by: origin, &invalid) }
+    while !invalid.statuses.isEmpty {
+      let statuses = invalid.statuses
+      invalid.statuses = [:]
+      for (object, origin) in statuses { recordLoadStatus(of: object, by: origin, &invalid) }
     }
     for (object, change) in invalid.changed.sorted(by: { Self.order($0.key) < Self.order($1.key) }) {
       guard let now = derived.loadStatuses[object], now != change.before else { continue }
       record(.changed(object, .loadStatus), by: change.origin)
     }
+  }
+
+  private mutating func recordLoadStatus(of object: ObjectReference, by origin: Origin, _ invalid: inout Invalid) {
+    let isReordered = !invalid.reordered.isEmpty && invalid.reordered.remove(object) != nil
+    guard number(of: object) != nil else {
+      derived.loadStatuses[object] = nil
+      return
+    }
+    let old = derived.loadStatuses[object]
+    let new = merged(object, old, isReordered: isReordered)
+    guard new != old else { return }
+    derived.loadStatuses[object] = new
+    // New objects are published whole.
+    if let old, invalid.changed[object] == nil { invalid.changed[object] = (old, origin) }
+    invalid.changed[object]?.origin = origin
+    // A group whose status is not known yet has been counted as loaded.
+    if object.collection == .layers, new != old ?? .loaded { count(LayerID(object.id), by: origin, &invalid) }
   }
 
   /// Maps and scenes sort before groups.
@@ -177,9 +190,9 @@ extension World {
   /// The load status of a map, scene or group from its layers.
   private func status(of object: ObjectReference) -> LoadStatus {
     switch object.collection {
-    case .maps: loadStatus(of: .map(MapID(object.id)))
-    case .scenes: loadStatus(of: .scene(SceneID(object.id)))
-    default: layers[LayerID(object.id)].map { loadStatus(of: $0) } ?? .loaded
+    case .maps: computedLoadStatus(of: .map(MapID(object.id)))
+    case .scenes: computedLoadStatus(of: .scene(SceneID(object.id)))
+    default: layers[LayerID(object.id)].map { computedLoadStatus(of: $0) } ?? .loaded
     }
   }
 

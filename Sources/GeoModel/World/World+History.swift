@@ -93,11 +93,14 @@ extension World {
     origin = .undo
     defer { origin = client }
     _ = journal.takeStepRecords()
-    for undoRecord in undoRecords.reversed() { undoRecord.undo(&self) }
-    // A view model that a restored scope shared may not have been restored.
-    for undoRecord in undoRecords where undoRecord.object.collection == .environments {
-      removeEmptyScope(EnvironmentID(undoRecord.object.id))
+    var scopes: [EnvironmentID] = []
+    for undoRecord in undoRecords.reversed() {
+      undoRecord.undo(&self)
+      let object = undoRecord.object
+      if object.collection == .environments { scopes.append(EnvironmentID(object.id)) }
     }
+    // A view model that a restored scope shared may not have been restored.
+    for scope in scopes.reversed() { removeEmptyScope(scope) }
     recordEnvironmentChanges()
     return settled(undoable(journal.takeStepRecords()))
   }
@@ -169,7 +172,7 @@ extension World {
     return journal.filter { undoRecord in
       switch undoRecord.kind {
       case .members: if !seen.insert(undoRecord.object).inserted { return false }
-      case .insertion, .removal: seen.remove(undoRecord.object)
+      case .insertion, .removal: if !seen.isEmpty { seen.remove(undoRecord.object) }
       case .contents, .revision: break
       }
       // An object that was removed cannot be compared with a later one of the same id.
@@ -180,9 +183,13 @@ extension World {
     }
   }
 
-  /// The objects that records insert or remove. Environment scopes do not count: they come and go with their values.
+  /// The changed objects that records also insert or remove. Environment scopes do not count: they come and go with their values.
   static func structural(_ undoRecords: [any UndoRecord]) -> Set<ObjectReference> {
-    Set(undoRecords.lazy.filter { $0.kind.isStructure && $0.object.collection != .environments }.map(\.object))
+    let changed = Set(undoRecords.lazy.filter { $0.kind == .members || $0.kind == .contents }.map(\.object))
+    guard !changed.isEmpty else { return [] }
+    return Set(
+      undoRecords.lazy.filter { $0.kind.isStructure }.map(\.object)
+        .filter { $0.collection != .environments && changed.contains($0) })
   }
 
   /// Drops undo records of what cannot be restored: views that were closed, and all objects that belong to them.

@@ -2,18 +2,10 @@
 
 extension World {
   /// Revision of the last change of an object; nil if there is no such object.
-  public func revision(of object: ObjectReference) -> Int? { revision(of: object.id, object.collection.kind) }
-
-  private func revision<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
-    self[keyPath: kind.registry][ID(id)]?.revision
-  }
+  public func revision(of object: ObjectReference) -> Int? { object.collection.kind.revision(of: object.id, in: self) }
 
   /// The place of an object in the order of creation, by which it differs from a later one of the same id.
-  func number(of object: ObjectReference) -> Int? { number(of: object.id, object.collection.kind) }
-
-  private func number<E: Entity>(of id: String, _ kind: E.Type) -> Int? {
-    self[keyPath: kind.registry].number(of: ID(id))
-  }
+  func number(of object: ObjectReference) -> Int? { object.collection.kind.number(of: object.id, in: self) }
 
   /// The ids of all objects of a kind, in the order of creation.
   public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }

@@ -10,8 +10,10 @@ extension World {
   func equalGraphics() -> [OverlayID: Set<Int>] {
     var equal: [OverlayID: Set<Int>] = [:]
     // The several records of one call contain each graphic once.
-    let several = Dictionary(grouping: journal.records.lazy.compactMap { $0 as? Edited }, by: \.id)
-      .filter { $0.value.reduce(0, { $0 + $1.calls }) > 1 }
+    let several = Dictionary(
+      grouping: journal.records.lazy.filter { $0.kind == .contents }.compactMap { $0 as? Edited }, by: \.id
+    )
+    .filter { $0.value.reduce(0, { $0 + $1.calls }) > 1 }
     guard !several.isEmpty else { return [:] }
     let structural = Set(journal.records.lazy.filter(\.kind.isStructure).map(\.object))
     let recorded = recordedGraphics(of: Set(several.keys))

@@ -55,6 +55,8 @@ public struct World: Sendable {
   private var changes: [Change] = []
   /// Number of entries of `changes` from which derived state has been recorded.
   private var examined = 0
+  /// Whether changes were discarded before derived state was recorded from them.
+  private var isDerivedStale = false
   var derived = Derived()
   /// Index of references between objects, and of what moves.
   var references = References()
@@ -248,6 +250,7 @@ public struct World: Sendable {
 
   /// Drops the changes since the last call, without the derived ones.
   public mutating func discardChanges() {
+    isDerivedStale = isDerivedStale || examined < changes.count
     changes = []
     examined = 0
     start = nil
@@ -265,6 +268,9 @@ public struct World: Sendable {
     }
     return changes
   }
+
+  /// Whether derived state has been recorded from all changes.
+  var isDerivedCurrent: Bool { examined == changes.count && !isDerivedStale }
 
   /// Changes from which no derived state has been recorded.
   mutating func takeUnexamined() -> ArraySlice<Change> {

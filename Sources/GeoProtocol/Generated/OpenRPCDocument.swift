@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"eb2fd7d4ce7d7435"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"86921aab86bfe185"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -1896,7 +1896,7 @@ public enum OpenRPCDocument {
 {"name":"id","value":"v1"}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[0,0]},\#
 "targetScale":252585399.73561698,"rotation":0,"spatialReference":"EPSG:4326"},\#
 "center":{"type":"Point","coordinates":[0,0]},\#
-"scale":147914382,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
+"scale":252585399.73561698,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"view/get","summary":"One view.","description":"One view.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"view":"v1","revision":3,"map":"m1","width":800,"height":600,"dpi":96,"spatialReference":"EPSG:3857","viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#

@@ -34,8 +34,10 @@ public final class ClusterCache: Sendable {
   public init() {}
 
   /// Drops what is known of an object that has been closed.
-  public func forget(_ object: String) {
+  public func forget(_ object: @autoclosure () -> String) {
     entries.withLock { entries in
+      guard !entries.all.isEmpty else { return }
+      let object = object()
       for key in entries.all.keys where key.object == object { entries.all[key] = nil }
     }
   }

@@ -9,6 +9,7 @@ struct ReplacementTests {
   private static let subscriptions: [[String]] = [
     ["/viewModels"], ["/viewModels/*"], ["/viewModels/*/p"], ["/viewModels/*/list/0"],
     ["/viewModels/*/p", "/viewModels/x7"], ["/viewModels/x3/p", "/views/v/viewpoint/targetScale"], ["/views/*"],
+    ["/*"], ["", "/viewModels/x3"], ["/viewModels/*/p", "/viewModels"],
   ]
 
   private let folder: TemporaryFolder
