@@ -33,7 +33,7 @@ package struct Clustering: Sendable {
   private let cache: ClusterCache
   private let shown: ClusteredFeatures.Shown
 
-  package init(layer: String?, overlay: String?, in world: World) throws {
+  package init(layer: String?, overlay: String?, in world: borrowing World) throws {
     switch (layer, overlay) {
     case (let name?, nil):
       let layer = try world.layers.require(ID(name))
@@ -50,7 +50,7 @@ package struct Clustering: Sendable {
   /// - Parameter features: the filters; nil for an overlay.
   init(
     _ object: ObjectReference, _ portrayal: Portrayal, _ store: FeatureStore, _ features: LayerFeatures?,
-    _ reference: SpatialReference, in world: World
+    _ reference: SpatialReference, in world: borrowing World
   ) throws(TransformError) {
     (self.store, self.reference, reduction) = (store, reference, portrayal.featureReduction)
     plane = try Self.plane(reference, world)

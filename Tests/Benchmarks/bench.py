@@ -7,6 +7,7 @@ README.md beside this file says what each measure is. Standard library only; nee
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -15,12 +16,12 @@ import random
 import re
 import resource
 import shlex
+import sqlite3
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,6 +134,8 @@ MEASURES = [
     Measure("file-open", "file", "ms", "open_milliseconds"),
     Measure("geojson", "geojson", "s", "features_seconds", most=0.2),
     Measure("geojson-open", "geojson", "ms", "open_milliseconds"),
+    Measure("export", "export", "s", "gpkg_seconds", most=1.5),
+    Measure("export-geojson", "export", "s", "geojson_seconds", most=0.2),
     Measure("frame-points-in", "frames", "s", "points_in_seconds", limit=3),
     Measure("frame-points-out", "frames", "s", "points_out_seconds", limit=3),
     Measure("frame-polygons-in", "frames", "s", "polygons_in_seconds", limit=1),
@@ -170,7 +173,7 @@ def own_seconds() -> float:
     return sum(u.ru_utime + u.ru_stime for u in used)
 
 
-@contextmanager
+@contextlib.contextmanager
 def all_processors() -> Iterator[None]:
     """For what does not run on one processor alone."""
     own = os.sched_getaffinity(0)
@@ -289,15 +292,22 @@ class Bench:
 
     def file(self, side: str, ending: str = "gpkg") -> str:
         """A file of a million points with three fields: opened, then loaded into a layer."""
-        path = BUILD / f"points.{ending}"
-        count = 100_000 if self.options.quick else 1_000_000
-        mark = path.with_suffix(f".{ending}.count")
-        if not path.exists() or not mark.exists() or mark.read_text() != str(count):
-            output_of([str(BUILD / "features"), "make", str(path), str(count)])
-            mark.write_text(str(count))
+        path = self.file_of_points(ending)
         # The reader and the server work side by side, so neither side is kept to one processor.
         with all_processors():
             return output_of([str(BUILD / "features"), "read", str(path)]) if side == "floor" else self.load_file(path)
+
+    @property
+    def points(self) -> int:
+        return 100_000 if self.options.quick else 1_000_000
+
+    def file_of_points(self, ending: str) -> Path:
+        path = BUILD / f"points.{ending}"
+        mark = path.with_suffix(f".{ending}.count")
+        if not path.exists() or not mark.exists() or mark.read_text() != str(self.points):
+            output_of([str(BUILD / "features"), "make", str(path), str(self.points)])
+            mark.write_text(str(self.points))
+        return path
 
     def load_file(self, path: Path) -> str:
         if self.server == self.floor:
@@ -308,6 +318,35 @@ class Bench:
             call("layer/add", map="m1", source="s1", id="l1")
             loaded = call("layer/load", layer="l1")
         return f"features_seconds {opened + loaded}\nopen_milliseconds {opened * 1000}"
+
+    def export(self, side: str) -> str:
+        """Points with three fields of a loaded layer to files: a million as GeoJSON, a tenth as GeoPackage, of which GDAL writes 70,000 a second."""
+        if self.server == self.floor:
+            raise Skipped("the C server writes no files")
+        points = self.file_of_points("gpkg")
+        files = {"gpkg": (BUILD / f"export-{side}.gpkg", self.points // 10), "geojson": (BUILD / f"export-{side}.geojson", self.points)}
+        # The writer works beside the server, so neither side is kept to one processor.
+        with all_processors():
+            seconds = self.export_layer(points, files) if side == "server" else {
+                ending: float(output_of([str(BUILD / "features"), "make", str(path), str(count)]).split()[1])
+                for ending, (path, count) in files.items()}
+        with contextlib.closing(sqlite3.connect(files["gpkg"][0])) as database:
+            counts = {"gpkg": database.execute("SELECT count(*) FROM points").fetchone()[0]}
+        counts["geojson"] = files["geojson"][0].read_bytes().count(b'"Feature"')
+        for path, _ in files.values():
+            path.unlink()
+        return "\n".join(f"{ending}_seconds {seconds[ending]}\n{ending}_hits {counts[ending]}" for ending in files)
+
+    def export_layer(self, points: Path, files: dict[str, tuple[Path, int]]) -> dict[str, float]:
+        with self.calling() as call:
+            call("map/create", id="m1")
+            call("source/open", id="s1", path=str(points))
+            call("layer/add", map="m1", source="s1", id="l1")
+            call("layer/load", layer="l1")
+            name = {"gpkg": {"layerName": "points"}, "geojson": {}}
+            return {
+                ending: call("feature/export", layer="l1", path=str(path), limit=count, ifExists="replace", **name[ending])
+                for ending, (path, count) in files.items()}
 
     def frames(self, side: str) -> str:
         """GeoDataFrames of a million points and of 100,000 polygons into an overlay and out again, by the Python client."""
@@ -320,7 +359,7 @@ class Bench:
         with all_processors():
             return "" if side == "floor" else output_of([sys.executable, str(HERE / "frames.py"), *quick, "--", *self.server])
 
-    @contextmanager
+    @contextlib.contextmanager
     def calling(self) -> Iterator[Callable[..., float]]:
         """The server, and a function that calls a method of it and returns the seconds until its answer."""
         with subprocess.Popen(self.server, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -442,7 +481,7 @@ class Bench:
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
             "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
-            "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
+            "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction,
             "latency-unpinned": self.unpinned,
             "long-delta": lambda side: self.subscribed("long-delta", side),

@@ -20,7 +20,7 @@ struct Area: Sendable {
 
   init?(
     _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
-    in features: SpatialReference, _ world: World
+    in features: SpatialReference, _ world: borrowing World
   ) throws {
     guard var envelope = envelope.map(Wire.envelope) else { return nil }
     guard envelope.yMin <= envelope.yMax else {
@@ -99,7 +99,7 @@ struct Area: Sendable {
 
 extension Area {
   /// The box around what a view shows.
-  init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: World) throws {
+  init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World) throws {
     let box = Geometry.multiPoint(view.visibleArea).envelope.map(Wire.envelope)
     try self.init(box, view.reference.reference.definition, for: store, in: features, world)
   }

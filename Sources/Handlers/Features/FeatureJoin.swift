@@ -32,7 +32,7 @@ struct FeatureJoin: Sendable {
   /// Bounds memory: eight bytes a pair, three times over.
   private static let pairLimit = 20_000_000
 
-  init(_ params: FeatureProtocol.Join.Params, in world: World) throws {
+  init(_ params: FeatureProtocol.Join.Params, in world: borrowing World) throws {
     features = try FeatureQuery(params, in: world)
     joined = try Self.joined(params.join, in: world)
     (transformer, geodesy) = (world.transformer, world.geodesy)

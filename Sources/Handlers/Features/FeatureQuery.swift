@@ -28,7 +28,7 @@ struct FeatureQuery: Sendable {
 
   /// - Parameter conditionPath: the param of which `whereClause` is the value.
   init(
-    _ params: some FeatureProtocol.FeatureFilter, in world: World, conditionAt conditionPath: String = "/whereClause"
+    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World, conditionAt conditionPath: String = "/whereClause"
   ) throws {
     let id: String
     switch (params.layer, params.overlay) {
@@ -52,9 +52,10 @@ struct FeatureQuery: Sendable {
     }
     let given = try world.canonical(params.spatialReference)
     let (features, extent) = (reference, store.extent)
-    condition = try parsed.map {
-      try world.condition($0, over: schema, in: features, given: given, extent: extent, at: conditionPath)
-    }
+    condition =
+      if let parsed {
+        try world.condition(parsed, over: schema, in: features, given: given, extent: extent, at: conditionPath)
+      } else { nil }
     let layerTime = layer?.time
     time = try params.timeExtent.map { extent in
       guard let layerTime else { throw ModelError.noTime(id) }

@@ -110,11 +110,11 @@ struct PlacePositions: Sendable {
   private let origin: Point?
 
   /// - Parameter origin: in `originReference`, that of the features when nil.
-  init(of features: FeatureQuery, from origin: Point?, in originReference: String?, _ world: World) throws {
+  init(of features: FeatureQuery, from origin: Point?, in originReference: String?, _ world: borrowing World) throws {
     reference = features.reference
     (transformer, geodesy) = (world.transformer, world.geodesy)
     let given = try world.canonical(originReference) ?? features.reference
-    self.origin = try origin.map { try world.transformer.transform($0, from: given, to: .wgs84) }
+    self.origin = try origin.map { [transformer] in try transformer.transform($0, from: given, to: .wgs84) }
   }
 
   init(of features: FeatureQuery, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy) {

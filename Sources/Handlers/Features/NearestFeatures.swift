@@ -34,7 +34,7 @@ struct NearestFeatures: Sendable {
   ///   - limit: nil for 1, or 1000 within a distance.
   init(
     _ features: FeatureQuery, _ locations: JSONOpaque, at path: String, in reference: String?, limit: Int?,
-    maxDistance: Double?, planar: Bool, _ world: World
+    maxDistance: Double?, planar: Bool, _ world: borrowing World
   ) throws {
     self.features = features
     (transformer, geodesy) = (world.transformer, world.geodesy)

@@ -93,20 +93,24 @@ package struct TaskRequest {
   /// Keeps `params` alive.
   private let document: JSONDocument
 
-  package init(_ call: Call, in world: World) throws {
+  package init(_ call: Call, in world: borrowing World) throws {
     method = call.method
     params = call.params
     document = call.document
     meta = try SessionProtocol.Meta(of: params)
-    scope = try meta.task?.scope.map { (id) throws -> ObjectReference in
-      guard let object = world.find(id) else {
+    let scope: ObjectReference?
+    if let id = meta.task?.scope {
+      scope = world.find(id)
+      guard scope != nil else {
         throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)
       }
-      return object
+    } else {
+      scope = nil
     }
-    let scope = scope
+    self.scope = scope
     key = meta.task?.key.map { .client(Text($0), scope) }
-    revision = key.flatMap { _ in objectNamed(by: call.method, in: call.params, of: world) }.flatMap(world.revision)
+    let named = key == nil ? nil : objectNamed(by: call.method, in: call.params, of: world)
+    revision = if let named { world.revision(of: named) } else { nil }
   }
 
   /// Whether the same result answers both: `meta` apart, null being absent, members in any order.

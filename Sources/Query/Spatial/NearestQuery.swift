@@ -35,7 +35,9 @@ public final class NearestQuery: Sendable {
   public func planar(to place: SIMD2<Double>) throws -> [Neighbour] {
     let points = try planarPoints(to: place)
     guard store.index.boxes.count > 0 else { return points }
-    var shapes = PlanarShapes(query: self, place: place)
+    var shapes = PlanarShapes<IndexedBox>(query: self, place: place) { _, row in
+      self.store[row]?.geometry?.distance(to: place)
+    }
     for point in points { shapes.list.insert(point.distance, point.row, (), of: self) }
     try store.index.boxes.visitNearest(&shapes)
     return shapes.list.neighbours(of: self) { ($0.distance, 0) }
@@ -46,7 +48,8 @@ public final class NearestQuery: Sendable {
     var points = PlanarPoints(query: self, place: place)
     try store.index.points.visitNearest(&points)
     if points.list.greatestDistance == .infinity {
-      var far = FarPoints(query: self, place: place)
+      // The distances have no finite square, as coordinates are beyond 1e154.
+      var far = PlanarShapes<IndexedPoint>(query: self, place: place) { point, _ in (point.position - place).length }
       try store.index.points.visitNearest(&far)
       return far.list.neighbours(of: self) { ($0.distance, 0) }
     }
@@ -55,14 +58,16 @@ public final class NearestQuery: Sendable {
   }
 }
 
-/// Points whose distances have no finite square, as coordinates are beyond 1e154.
-private struct FarPoints: NearestVisitor {
+/// Features by their distances, which are measured one by one.
+private struct PlanarShapes<Shape: IndexedShape>: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
+  /// The distance of a shape in a row; nil where there is nothing.
+  let distance: (Shape, UInt32) -> Double?
   var list: NeighbourList<Void>
 
-  init(query: NearestQuery, place: SIMD2<Double>) {
-    (self.query, self.place) = (query, place)
+  init(query: NearestQuery, place: SIMD2<Double>, distance: @escaping (Shape, UInt32) -> Double?) {
+    (self.query, self.place, self.distance) = (query, place, distance)
     list = NeighbourList(capacity: query.count, radius: query.radius)
   }
 
@@ -70,11 +75,12 @@ private struct FarPoints: NearestVisitor {
 
   func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
 
-  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
-    try query.check()
-    for index in 0..<leaf.count where query.includes(leaf.rows[index]) {
-      let distance = (leaf.shapes[index].position - place).length
-      list.insert(distance, leaf.rows[index], (), of: query)
+  mutating func visit(_ leaf: LeafBlock<Shape>) throws {
+    for index in 0..<leaf.count {
+      let (shape, row) = (leaf.shapes[index], leaf.rows[index])
+      guard bound(IndexedBox(lower: shape.lower, upper: shape.upper)) <= limit, query.includes(row) else { continue }
+      try query.check()
+      if let distance = distance(shape, row) { list.insert(distance, row, (), of: query) }
     }
   }
 }
@@ -109,30 +115,6 @@ private struct PlanarPoints: NearestVisitor {
       let square = way.x * way.x + way.y * way.y
       guard square <= list.limit, query.includes(rows[index]) else { continue }
       list.insert(square, rows[index], (), of: query)
-    }
-  }
-}
-
-private struct PlanarShapes: NearestVisitor {
-  let query: NearestQuery
-  let place: SIMD2<Double>
-  var list: NeighbourList<Void>
-
-  init(query: NearestQuery, place: SIMD2<Double>) {
-    (self.query, self.place) = (query, place)
-    list = NeighbourList(capacity: query.count, radius: query.radius)
-  }
-
-  var limit: Double { list.limit }
-
-  func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
-
-  mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
-    for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
-      let row = leaf.rows[index]
-      guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
-      try query.check()
-      list.insert(geometry.distance(to: place), row, (), of: query)
     }
   }
 }

@@ -118,21 +118,20 @@ struct DistinctValues: Sendable {
 
   func ranked(_ number: Int) -> RankedValue? { RankedValue(self[number], isTime: isTime) }
 
-  /// The place of each value in the order of values, by number.
+  /// The place of each value in the order of values, by number: numbers and times, texts, booleans.
   func places(checking check: CancellationCheck) throws -> [UInt32] {
     let plain = values.map { value -> RankedValue? in
       if case .plain(let value) = value { RankedValue(value, isTime: isTime) } else { nil }
     }
-    return try Places.of(count, checking: check) { number in
-      if case .text = values[number] { true } else { plain[number] != nil }
-    } isBefore: { left, right in
-      switch (values[left], values[right]) {
-      case (.text(let left), .text(let right)):
-        texts.withText(left) { left in texts.withText(right) { left.order(to: $0) < 0 } }
-      case (.text, _): plain[right]?.isAfterTexts ?? true
-      case (_, .text): !(plain[left]?.isAfterTexts ?? true)
-      default: plain[left].flatMap { left in plain[right].map { left.precedes($0) } } ?? false
-      }
+    func isBefore(_ left: Int, _ right: Int) -> Bool {
+      plain[left].flatMap { left in plain[right].map { left.precedes($0) } } ?? false
+    }
+    let others = try Places.sorted(
+      plain.indices.filter { plain[$0] != nil }, checking: { try check(0.3 * $0) }, by: isBefore)
+    let end = others.partitioningIndex { plain[$0]?.isAfterTexts == true }
+    let texts = try texts.sorted { try check(0.3 + 0.7 * $0) }.map { Int(textNumbers[Int($0)]) }
+    return Places.of(others[..<end] + texts + others[end...], among: count) { left, right in
+      plain[left] == nil || plain[right] == nil || isBefore(left, right)
     }
   }
 }

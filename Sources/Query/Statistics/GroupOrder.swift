@@ -59,7 +59,7 @@ extension FeatureGroups {
   /// directions.
   ///
   /// - Parameter check: called every few thousand groups or comparisons.
-  /// - Complexity: O(k log k) for k groups.
+  /// - Complexity: O(k) for k groups whose values are in order; O(k log k) to order them.
   public func sorted(_ numbers: [Int], by terms: [GroupTerm], checking check: CancellationCheck) throws -> [Int] {
     let ofValues = try groups.places { try check(0.3 * $0) }
     let places = try terms.map { term in
@@ -68,21 +68,15 @@ extension FeatureGroups {
         ? ofValues[term.index] : try self.places(byFigure: term.index - ofValues.count) { _ in try check(0.3) }
       return term.isDescending ? places.map { $0 == Places.none ? $0 : Places.none - 1 - $0 } : places
     }
-    let keys = places + ofValues
-    return try Places.sorted(numbers) {
-      try check(0.4 + 0.6 * $0)
-    } by: { left, right in
-      for key in keys where key[left] != key[right] { return key[left] < key[right] }
-      return false
-    }
+    return try Places.sorted(numbers, by: places + ofValues) { try check(0.4 + 0.6 * $0) }
   }
 
   private func places(byFigure index: Int, checking check: CancellationCheck) throws -> [UInt32] {
     let figures = (0..<count).map { RankedValue(figure(index, of: $0), isTime: isTime(index)) }
-    return try Places.of(count, checking: check) {
-      figures[$0] != nil
-    } isBefore: { left, right in
+    func isBefore(_ left: Int, _ right: Int) -> Bool {
       figures[left].flatMap { left in figures[right].map { left.precedes($0) } } ?? false
     }
+    let sorted = try Places.sorted(figures.indices.filter { figures[$0] != nil }, checking: check, by: isBefore)
+    return Places.of(sorted, among: count, isBefore: isBefore)
   }
 }

@@ -6,18 +6,30 @@ enum Places {
 
   /// The places of things by number; equal ones have the same.
   ///
-  /// - Parameter check: called every few thousand comparisons.
-  static func of(
-    _ count: Int, checking check: CancellationCheck, isOrdered: (Int) -> Bool, isBefore: (Int, Int) -> Bool
-  ) throws -> [UInt32] {
-    let sorted = try Self.sorted((0..<count).filter(isOrdered), checking: check, by: isBefore)
+  /// - Parameter sorted: the numbers of those that have a place, in order.
+  static func of(_ sorted: some Collection<Int>, among count: Int, isBefore: (Int, Int) -> Bool) -> [UInt32] {
     var places = [UInt32](repeating: none, count: count)
     var place: UInt32 = 0
-    for (index, number) in sorted.enumerated() {
-      if index > 0, isBefore(sorted[index - 1], number) { place += 1 }
+    var last: Int?
+    for number in sorted {
+      if let last, isBefore(last, number) { place += 1 }
       places[number] = place
+      last = number
     }
     return places
+  }
+
+  /// Numbers by their places in several orders, the first of which counts most; equal ones stay as they are.
+  ///
+  /// - Complexity: O(n) for each order.
+  static func sorted(_ numbers: [Int], by orders: [[UInt32]], checking check: CancellationCheck) throws -> [Int] {
+    var numbers = numbers
+    for (done, places) in orders.reversed().enumerated() {
+      var keys = numbers.enumerated().map { SortKey(key: UInt64(places[$1]), index: UInt32(truncatingIfNeeded: $0)) }
+      try SortKey.sort(&keys, bits: 32) { try check((Double(done) + $0) / Double(orders.count)) }
+      numbers = keys.map { numbers[Int($0.index)] }
+    }
+    return numbers
   }
 
   /// The first things in an order, sorted: of each, `made` is called once.

@@ -200,7 +200,7 @@ struct AttributeOrder {
       if isTime, let time = CivilTime(utf8: text) {
         (.instant, depth == 0 ? UInt64(bitPattern: time.seconds) ^ 1 << 63 : UInt64(time.nanoseconds))
       } else {
-        (.text, number(text, from: 7 * depth))
+        (.text, text.orderKey(from: 7 * depth))
       }
     }
   }
@@ -218,18 +218,6 @@ struct AttributeOrder {
     // For 2^63 the wrapped difference is right: it is small.
     let whole = nearest < 0x1p63 ? Int64(nearest) : .min
     return UInt64(bitPattern: integer &- whole) ^ 1 << 63
-  }
-
-  /// Seven bytes of a text, and in the lowest byte the number of bytes from there; 8 for more than seven.
-  @inline(__always)
-  private static func number(_ text: UnsafeRawBufferPointer, from start: Int) -> UInt64 {
-    let rest = text.count &- start
-    guard rest < 8 else {
-      return UInt64(bigEndian: text.loadUnaligned(fromByteOffset: start, as: UInt64.self)) & ~0xff | 8
-    }
-    var number: UInt64 = 0
-    for index in start..<start &+ 7 { number = number << 8 | (index < text.count ? UInt64(text[index]) : 0) }
-    return number << 8 | UInt64(max(rest, 0))
   }
 }
 

@@ -112,6 +112,19 @@ extension UnsafeRawBufferPointer {
     return count - other.count
   }
 
+  /// Seven bytes of a text, and in the lowest byte the number of bytes from there; 8 for more than seven. Where two keys are equal, the texts are
+  /// too, or both go on after the seven bytes.
+  @inline(__always)
+  func orderKey(from start: Int) -> UInt64 {
+    let rest = count &- start
+    guard rest < 8 else {
+      return UInt64(bigEndian: loadUnaligned(fromByteOffset: start, as: UInt64.self)) & ~0xff | 8
+    }
+    var key: UInt64 = 0
+    for index in start..<start &+ 7 { key = key << 8 | (index < count ? UInt64(self[index]) : 0) }
+    return key << 8 | UInt64(Swift.max(rest, 0))
+  }
+
   /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for hash tables local to one call.
   @inline(__always)
   var quickHash: UInt64 {
