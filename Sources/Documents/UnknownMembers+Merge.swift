@@ -14,7 +14,7 @@ extension UnknownMembers.Object {
     let (now, original, written) = (try JSONDocument(own), try JSONDocument(original), try JSONDocument(written))
     now.read { now in
       original.read { original in
-        written.read { written in Self.merge(now, original, written, &writer) }
+        written.read { written in Self.mergeMembers(now, original, written, &writer) }
       }
     }
     return writer.string
@@ -29,18 +29,16 @@ extension UnknownMembers.Object {
   private static func merge(
     _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
   ) {
-    let isUnchanged = written.isEqual(to: now)
     if original.isEqual(to: now) {
       now.encode(to: &writer)
+    } else if written.isEqual(to: now) {
+      // As a whole: members of a value that was left out, as it is not valid, would make another value of the current one.
+      original.encode(to: &writer)
     } else if now.kind == .object, original.kind == .object, written.kind == .object,
-      now["type"].isEqual(to: written["type"])
+      now["type"].isEqual(to: written["type"]), isUnderstood(original, as: written)
     {
       mergeMembers(now, original, written, &writer)
-    } else if isUnchanged, now.kind == .array, original.kind == .array, now.count == original.count {
-      writer.beginArray()
-      for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
-      writer.endArray()
-    } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
+    } else if let originals = byName(original), let writtens = byName(written), byName(now) != nil {
       writer.beginArray()
       for index in 0..<now.count {
         let name = Text((try? now[index]["name"].string()) ?? "")
@@ -52,8 +50,25 @@ extension UnknownMembers.Object {
       }
       writer.endArray()
     } else {
-      // An unchanged value keeps its original text; a changed one without a counterpart has no unknown members.
-      (isUnchanged ? original : now).encode(to: &writer)
+      // A changed value without a counterpart has no unknown members.
+      now.encode(to: &writer)
+    }
+  }
+
+  /// Whether a value means what this version would write for it, apart from members that this version does not know.
+  private static func isUnderstood(_ original: JSONValue, as written: JSONValue) -> Bool {
+    switch (original.kind, written.kind) {
+    case (.object, .object):
+      var isUnderstood = true
+      original.forEachMember { name, value in
+        let counterpart = written.member(String(decoding: name, as: UTF8.self))
+        if counterpart.isPresent { isUnderstood = isUnderstood && Self.isUnderstood(value, as: counterpart) }
+      }
+      return isUnderstood
+    case (.array, .array):
+      return original.count == written.count
+        && (0..<original.count).allSatisfy { isUnderstood(original[$0], as: written[$0]) }
+    default: return original.isEqual(to: written)
     }
   }
 
