@@ -29,16 +29,18 @@ extension UnknownMembers.Object {
   private static func merge(
     _ now: JSONValue, _ original: JSONValue, _ written: JSONValue, _ writer: inout JSONWriter
   ) {
+    let isUnchanged = written.isEqual(to: now)
     if original.isEqual(to: now) {
       now.encode(to: &writer)
-    } else if written.isEqual(to: now) {
-      // As a whole: members of a value that was left out, as it is not valid, would make another value of the current one.
-      original.encode(to: &writer)
     } else if now.kind == .object, original.kind == .object, written.kind == .object,
       now["type"].isEqual(to: written["type"]), isUnderstood(original, as: written)
     {
       mergeMembers(now, original, written, &writer)
-    } else if let originals = byName(original), let writtens = byName(written), byName(now) != nil {
+    } else if isUnchanged, now.kind == .array, original.kind == .array, now.count == original.count {
+      writer.beginArray()
+      for index in 0..<now.count { merge(now[index], original[index], written[index], &writer) }
+      writer.endArray()
+    } else if !isUnchanged, let originals = byName(original), let writtens = byName(written), byName(now) != nil {
       writer.beginArray()
       for index in 0..<now.count {
         let name = Text((try? now[index]["name"].string()) ?? "")
@@ -50,8 +52,9 @@ extension UnknownMembers.Object {
       }
       writer.endArray()
     } else {
-      // A changed value without a counterpart has no unknown members.
-      now.encode(to: &writer)
+      // An unchanged value keeps its original text as a whole: members of one that was left out, as it is not valid, would make
+      // another value of the current one. A changed one without a counterpart has no unknown members.
+      (isUnchanged ? original : now).encode(to: &writer)
     }
   }
 
