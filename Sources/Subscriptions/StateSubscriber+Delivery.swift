@@ -29,7 +29,7 @@ extension StateSubscriber {
     let progress = delivery.resume(session)
     guard progress == .done else { return progress }
     if let revision = delivery.revisionReached { base = revision }
-    sentWorld = (delivery as? SnapshotDelivery)?.snapshot.world
+    if let sent = delivery as? SnapshotDelivery { sentWorlds = [sent.snapshot.world] }
     self.delivery = nil
     if !closedInDelivery.isEmpty {
       sentParts = sentParts.filter { !closedInDelivery.contains($0.key.prefix(2)) }
@@ -39,9 +39,10 @@ extension StateSubscriber {
     return .done
   }
 
-  package func takeSentWorld() -> World? {
-    defer { sentWorld = nil }
-    return sentWorld
+  package func takeSentWorlds() -> [World] {
+    guard !sentWorlds.isEmpty else { return [] }
+    defer { sentWorlds = [] }
+    return sentWorlds
   }
 
   package func flush(_ world: World, to session: Session, _ texts: inout PatchTexts) {

@@ -32,7 +32,7 @@ package final class StateSubscriber: Subscriber {
   package var needsResync = false
   /// The delivery in progress; changes recorded meanwhile are sent after it.
   var delivery: (any Delivery)?
-  var sentWorld: World?
+  var sentWorlds: [World] = []
   /// Objects that were closed while a snapshot in parts was being sent, which may still have contained them.
   var closedInDelivery: Set<ModelPath> = []
   /// The last world sent, while only differences from it are sent.

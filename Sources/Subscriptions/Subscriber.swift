@@ -42,8 +42,8 @@ package protocol Subscriber: AnyObject {
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts)
   /// Sends further parts of the delivery in progress.
   func resume(_ session: Session) -> DeliveryProgress
-  /// The world of a snapshot that has been sent, the first time. Where another document has replaced it, nobody else has its objects.
-  func takeSentWorld() -> World?
+  /// The world of a snapshot that has been sent since the last call. Where another document has replaced it, nobody else has its objects.
+  func takeSentWorlds() -> [World]
   /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot.
   ///
   /// - Returns: false when nothing was discarded.
@@ -60,7 +60,7 @@ extension Subscriber {
   package var defersEdits: Bool { false }
   package var needsResync: Bool { false }
   package func resume(_ session: Session) -> DeliveryProgress { .done }
-  package func takeSentWorld() -> World? { nil }
+  package func takeSentWorlds() -> [World] { [] }
   package func compare(with world: World) {}
   package func stopComparing() {}
   // Subscriptions to one object compare nothing and send one value.

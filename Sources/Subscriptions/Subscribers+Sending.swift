@@ -84,7 +84,7 @@ extension Subscribers {
     switch progress {
     case .done:
       entry.deliveringSince = nil
-      if let world = entry.subscriber.takeSentWorld() { result.sentWorlds.append(world) }
+      result.sentWorlds += entry.subscriber.takeSentWorlds()
     case .more:
       result.hasMore = true
       result.isTurnUsed = true
