@@ -7,7 +7,7 @@ import StateTree
 import WireCoding
 
 package enum Propagation {
-  /// How often a dependent may run in one propagation, and all together. More mean a cycle whose values never become equal. A cycle of many
+  /// How often a link may run in one propagation, and all together. More mean a cycle whose values never become equal. A cycle of many
   /// links takes as long for a round as a short one for many, so it has fewer: ``fewRuns`` at least.
   private static let (maxRuns, fewRuns, maxSum) = (100, 10, 10_000)
 
@@ -77,14 +77,20 @@ package enum Propagation {
   /// How often dependents have run.
   private struct Runs {
     var counts: [Dependent: Int] = [:]
-    var sum = 0
+    /// Of all links together.
+    var links = 0
   }
 
   private static func count(_ dependent: Dependent, _ runs: inout Runs, in world: World) throws {
     let count = runs.counts[dependent, default: 0] + 1
     runs.counts[dependent] = count
-    runs.sum += 1
-    guard count > maxRuns || count > fewRuns && runs.sum > maxSum else { return }
+    switch dependent {
+    case .link:
+      runs.links += 1
+      guard count > maxRuns || count > fewRuns && runs.links > maxSum else { return }
+    // Any number of links may lead to what it depends on. It runs twice for each, as it follows its own value, too.
+    case .derived: guard count > maxRuns + 2 * runs.links else { return }
+    }
     let paths = runs.counts.filter { $0.value > count / 2 }.keys.flatMap { dependent -> [String] in
       switch dependent {
       case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]

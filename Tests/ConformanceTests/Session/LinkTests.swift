@@ -128,6 +128,29 @@ struct LinkTests {
     }
   }
 
+  @Test func `any number of links lead to what a derived property depends on`() throws {
+    let server = try MemoryServer()
+    let names = (0..<150).map { "p\($0)" }
+    let inputs = names.map { name -> Value in ["name": .string(name), "type": "integer"] }
+    let sum: Value = [
+      "name": "sum", "type": "integer", "derived": ["expression": .string(names.joined(separator: " + "))],
+    ]
+    try server.call("viewModel/create", ["id": "a", "properties": .array(inputs)])
+    try server.call("viewModel/create", ["id": "b", "properties": .array(inputs + [sum])])
+    try server.call("viewModel/create", ["id": "c", "properties": [["name": "x", "type": "integer"]]])
+    for name in names {
+      try server.call(
+        "binding/link", ["first": .string("/viewModels/a/\(name)"), "second": .string("/viewModels/b/\(name)")])
+    }
+    try server.call(
+      "binding/link",
+      ["first": "/viewModels/b/sum", "second": "/viewModels/c/x", "direction": "firstToSecond"])
+    let values = Dictionary(uniqueKeysWithValues: names.map { ($0, Value.integer(2)) })
+    try server.call("viewModel/set", ["viewModel": "a", "values": .object(values)])
+    #expect(try server.state("/viewModels/b/sum").values.first == 300)
+    #expect(try server.state("/viewModels/c/x").values.first == 300)
+  }
+
   @Test(arguments: [false, true])
   func `a loop of hundreds of links that never agrees is refused with its paths, and changes nothing`(inOne: Bool)
     throws
