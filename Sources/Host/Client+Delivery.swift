@@ -88,8 +88,18 @@ extension Client {
     loop.executeBehindInput {
       let client = bound.value
       client.isResumeScheduled = false
+      if client.isReading() { return client.resumeLater() }
       client.session?.turn { client.flush(resumes: true) }
+      client.unreadBefore = client.session?.unread ?? 0
     }
+  }
+
+  /// Whether the client has read some of its output since the last call, and not all of it. It gets the rest first: a pipe takes 64 KiB
+  /// at a time, and answers behind a part of 1 MiB would wait for as many turns.
+  private func isReading() -> Bool {
+    let unread = session?.unread ?? 0
+    defer { unreadBefore = unread }
+    return unread > 0 && unread < unreadBefore
   }
 
   /// The client has read the output buffer: sends what was held back.

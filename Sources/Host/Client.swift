@@ -40,6 +40,8 @@ final class Client: MethodHost, HandlerClient {
   var isHeldBack = false
   /// Whether sending further parts of a delivery is scheduled.
   var isResumeScheduled = false
+  /// Unread bytes when parts were sent last, or the client was seen reading.
+  var unreadBefore = 0
   /// Tasks with a part of their result that is not sent yet, in the order in which the parts were made.
   var tasksWithParts: [RunningTask] = []
 

@@ -9,14 +9,14 @@ import Subscriptions
 import WireCoding
 
 package enum StateService: StateHandlers {
-  /// More graphics in one reply would exceed the maximum size of a result.
-  private static let maxGraphics = 500_000
+  /// More graphics or layer states in one reply would exceed the maximum size of a result.
+  private static let maxItems = 500_000
 
   package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
     let pattern = try pattern(params.path, "/params/path")
     let matches = StateTree.matches(of: pattern, in: world)
-    guard matches.reduce(0, { $0 + $1.node.graphicCount }) <= maxGraphics else {
-      throw RPCError(.resultTooLarge, "There are more than \(maxGraphics) graphics: ask for less, or observe them.")
+    guard matches.reduce(0, { $0 + $1.node.itemCount }) <= maxItems else {
+      throw RPCError(.resultTooLarge, "There are more than \(maxItems) graphics or layer states: ask for less, or observe them.")
     }
     return .init(
       revision: world.revision,

@@ -15,14 +15,15 @@ package enum PathReading {
     }
   }
 
-  /// The value at a path; nil when nothing stands there, or more graphics than a value should hold.
+  /// The value at a path; nil when nothing stands there, or more graphics of an overlay than a value should hold.
   package static func value(at path: ModelPath, in world: World) -> Value? {
     // The quick way: most paths of links and derived properties lead into view models.
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
       return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2].string)?
         .part(at: path.names.dropFirst(3))
     }
-    guard path.names.count > 1, let node = StateTree.node(at: path, in: world), node.graphicCount <= graphicsInOnePiece
+    guard path.names.count > 1, let node = StateTree.node(at: path, in: world),
+      path.object?.collection != .overlays || node.itemCount <= itemsInOnePiece
     else { return nil }
     return Value(json: node.text)
   }

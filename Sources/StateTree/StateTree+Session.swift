@@ -2,8 +2,8 @@
 
 import GeoModel
 
-/// Above so many graphics a snapshot gives them in parts.
-package let graphicsInOnePiece = 1000
+/// Above so many graphics or layer states, a snapshot contains them in pieces.
+package let itemsInOnePiece = 1000
 
 extension StateTree {
   package static func clock(_ world: World) -> StateNode {

@@ -9,7 +9,7 @@ import WireCoding
 /// A node of the tree. Children and values are made on demand.
 package indirect enum StateNode {
   /// Members in their order. A collection's names are listed only when they are asked for.
-  case branch(() -> [String], graphicCount: () -> Int = { 0 }, (String) -> StateNode?)
+  case branch(() -> [String], itemCount: () -> Int = { 0 }, (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
   /// The same of an ordered list, whose deltas are insertions, removals and moves.
   case list((inout JSONWriter) -> Void)
@@ -19,6 +19,8 @@ package indirect enum StateNode {
   case parts((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
+  /// The states of layers in a view, by layer.
+  case layerStates(ViewLayerStates)
 
   package func child(_ name: String) -> StateNode? {
     switch self {
@@ -27,7 +29,7 @@ package indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf, .list, .ids: return opened?.child(name)
+    case .leaf, .list, .ids, .layerStates: return opened?.child(name)
     case .parts: return opened(Self.part)?.child(name)
     }
   }
@@ -68,7 +70,7 @@ package indirect enum StateNode {
   /// The names of its children; none for a scalar.
   package var names: [String] {
     switch self {
-    case .leaf, .list, .ids, .parts: return opened?.names ?? []
+    case .leaf, .list, .ids, .parts, .layerStates: return opened?.names ?? []
     case .branch(let names, _, _): return names()
     case .graphics(let store):
       var ids: [String] = []
@@ -86,6 +88,7 @@ package indirect enum StateNode {
     case .leaf(let write), .list(let write), .parts(let write): write(&writer)
     case .ids(let ids): MemberValue.ids(ids).encode(to: &writer)
     case .graphics(let store): FeatureWriter.writeGraphics(store, 0..<store.count, to: &writer)
+    case .layerStates(let states): MemberValue.layerViewStates(states).encode(to: &writer)
     case .branch(let names, _, let child):
       writer.beginObject()
       for name in names() {
@@ -108,12 +111,22 @@ extension StateNode {
 
   package var rendered: JSONOpaque { .made { write(to: &$0) } }
 
-  /// How many graphics are in it.
-  package var graphicCount: Int {
+  /// How many graphics and other ``StateItems`` are in it.
+  package var itemCount: Int {
     switch self {
     case .leaf, .list, .ids, .parts: 0
     case .graphics(let store): store.count
-    case .branch(_, let graphicCount, _): graphicCount()
+    case .layerStates(let states): states.topLayers.count
+    case .branch(_, let itemCount, _): itemCount()
+    }
+  }
+
+  /// What can be sent some at a time; nil where a value is sent whole.
+  package var items: StateItems? {
+    switch self {
+    case .graphics(let store): StateItems(store)
+    case .layerStates(let states): StateItems(states)
+    case .leaf, .list, .ids, .parts, .branch: nil
     }
   }
 }
@@ -123,7 +136,7 @@ package enum StateTree {
   package static func root(_ world: World) -> StateNode {
     .branch(
       { Collection.allCases.map(\.rawValue) + ["clock", "edit", "document"] },
-      graphicCount: { graphicCount(in: world) }
+      itemCount: { Collection.allCases.reduce(0) { $0 + itemCount(of: $1, in: world) } }
     ) { name in
       switch name {
       case "clock": clock(world)
@@ -132,7 +145,7 @@ package enum StateTree {
       default:
         Collection(rawValue: name).map { collection in
           .branch(
-            { world.ids(of: collection) }, graphicCount: { collection == .overlays ? graphicCount(in: world) : 0 }
+            { world.ids(of: collection) }, itemCount: { itemCount(of: collection, in: world) }
           ) { node(of: ObjectReference(collection, $0), in: world) }
         }
       }
@@ -176,10 +189,26 @@ package enum StateTree {
     return withMembers(of: object, in: world) { names, _ in
       .branch(
         { [noun] + names() },
-        graphicCount: { object.collection == .overlays ? world.overlays[ID(object.id)]?.store.count ?? 0 : 0 }
+        itemCount: { itemCount(of: object, in: world) }
       ) { name in
         name == noun ? .leaf { $0.value(object.id) } : member(name, of: object, in: world)
       }
+    }
+  }
+
+  private static func itemCount(of collection: Collection, in world: World) -> Int {
+    switch collection {
+    case .overlays: graphicCount(in: world)
+    case .views: world.views.ids.reduce(0) { $0 + world.layerViewStateCount(of: $1) }
+    default: 0
+    }
+  }
+
+  private static func itemCount(of object: ObjectReference, in world: World) -> Int {
+    switch object.collection {
+    case .overlays: world.overlays[ID(object.id)]?.store.count ?? 0
+    case .views: world.layerViewStateCount(of: ID(object.id))
+    default: 0
     }
   }
 
@@ -240,6 +269,7 @@ extension StateNode {
     switch (value, shape) {
     case (.ids(let ids), _): self = .ids(ids)
     case (.graphics(let store), _): self = .graphics(store)
+    case (.layerViewStates(let states), _): self = .layerStates(states)
     case (.value(.array), _), (_, .list): self = .list { value.encode(to: &$0) }
     case (_, .parts): self = .parts { value.encode(to: &$0) }
     case (_, .whole), (_, .any): self = .leaf { value.encode(to: &$0) }

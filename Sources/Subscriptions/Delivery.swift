@@ -34,37 +34,25 @@ package enum SendLimits {
 /// A value of the tree, or a piece of one that is too long to send whole.
 package enum StatePiece {
   case value(ModelPath, (inout JSONWriter) -> Void)
-  /// Rows of a container of graphics that the client has.
-  case graphics(ModelPath, FeatureStore, rows: [UInt32])
+  /// Members of an object that the client has.
+  case items(ModelPath, StateItems)
 
-  /// A value as pieces: an object without its many graphics, then the graphics.
+  /// A value as pieces: an object without what can be sent some at a time, then that, where it is long.
   package static func pieces(_ path: ModelPath, _ node: StateNode) -> [StatePiece] {
-    guard node.graphicCount > graphicsInOnePiece else { return [.value(path, node.write)] }
-    switch node {
-    case .leaf, .list, .ids, .parts: return [.value(path, node.write)]
-    case .graphics(let store):
-      var rows: [UInt32] = []
-      rows.reserveCapacity(store.count)
-      store.forEach {
-        rows.append($0.row)
-        return true
+    guard node.itemCount > itemsInOnePiece else { return [.value(path, node.write)] }
+    if let items = node.items { return [.value(path, writeEmpty), .items(path, items)] }
+    // Each child is made once: layer states are computed then.
+    let children = node.names.compactMap { name in node.child(name).map { (name: name, node: $0) } }
+    let small: (inout JSONWriter) -> Void = { writer in
+      writer.beginObject()
+      for child in children {
+        writer.key(child.name)
+        if child.node.itemCount > itemsInOnePiece { writeEmpty(&writer) } else { child.node.write(to: &writer) }
       }
-      return [.value(path, writeEmpty), .graphics(path, store, rows: rows)]
-    case .branch(let names, _, let child):
-      let names = names()
-      let large = names.filter { (child($0)?.graphicCount ?? 0) > graphicsInOnePiece }
-      let small: (inout JSONWriter) -> Void = { writer in
-        writer.beginObject()
-        for name in names {
-          guard let node = child(name) else { continue }
-          writer.key(name)
-          if large.contains(name) { writeEmpty(&writer) } else { node.write(to: &writer) }
-        }
-        writer.endObject()
-      }
-      return [.value(path, small)]
-        + large.flatMap { name in child(name).map { pieces(path.appending(name), $0) } ?? [] }
+      writer.endObject()
     }
+    let large = children.filter { $0.node.itemCount > itemsInOnePiece }
+    return [.value(path, small)] + large.flatMap { pieces(path.appending($0.name), $0.node) }
   }
 }
 

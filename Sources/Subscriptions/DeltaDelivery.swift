@@ -71,16 +71,10 @@ package final class DeltaDelivery: Delivery {
     switch entries[index] {
     case .remove(let path): entry(.remove, path) { _ in }
     case .write(let operation, .value(let path, let write)): entry(operation, path.description, write)
-    case .write(_, .graphics(let path, let store, let rows)):
-      let start = Self.start(.add, path)
-      while item < rows.count {
+    case .write(_, .items(let path, let items)):
+      while item < items.count {
         guard !isFull else { return false }
-        if let row = store[rows[item]] {
-          open(start, row.id)
-          changes.key("value")
-          FeatureWriter.writeGraphic(row, store.schema, to: &changes)
-          changes.endObject()
-        }
+        items.forEachMember(of: item) { name, write in entry(.add, path.appending(name).description, write) }
         item += 1
       }
     case .list(let path, let steps):

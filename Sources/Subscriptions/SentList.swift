@@ -19,7 +19,7 @@ package enum SentList {
     switch node {
     case .ids(let ids)?: self = .ids(ids)
     case .list?, .parts?: self = .text(node?.text ?? "")
-    case .leaf?, .branch?, .graphics?, nil: return nil
+    case .leaf?, .branch?, .graphics?, .layerStates?, nil: return nil
     }
   }
 

@@ -52,7 +52,7 @@ package struct Snapshot {
   }
 
   /// More values are not sent in one message.
-  private static let maxValues = graphicsInOnePiece * 4
+  private static let maxValues = itemsInOnePiece * 4
 
   /// Whether a pattern leads to more objects than one message has values.
   private var hasManyObjects: Bool {
@@ -68,11 +68,11 @@ package struct Snapshot {
   package func encoded() -> [StateProtocol.StateValue]? {
     guard !hasManyObjects else { return nil }
     var values: [Match] = []
-    var graphics = 0
+    var items = 0
     for match in matches(isSplit: false) where !match.isRepeated {
       values.append(match)
-      graphics += match.node.graphicCount
-      guard values.count <= Self.maxValues, graphics <= graphicsInOnePiece * 4 else { return nil }
+      items += match.node.itemCount
+      guard values.count <= Self.maxValues, items <= itemsInOnePiece * 4 else { return nil }
     }
     var encoded: [StateProtocol.StateValue] = []
     var bytes = 0

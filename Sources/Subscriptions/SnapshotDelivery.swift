@@ -14,12 +14,12 @@ final class SnapshotDelivery: Delivery {
   private let willSend: (Snapshot.Match) -> Void
   var revisionReached: Int? { snapshot.revision }
   private var matches: AnyIterator<Snapshot.Match>
-  /// The pieces of the current value that are left, and the next row of the first.
+  /// The pieces of the current value that are left, and the next item of the first.
   private var pieces: ArraySlice<StatePiece> = []
-  private var row = 0
+  private var item = 0
   private var values = JSONWriter(capacity: 1 << 16)
   /// What a value costs beyond its length, in bytes that are encoded in the same time: an object with many members 30 us.
-  private static let bytesOfValue = 2048
+  private static let bytesOfValue = 6144
 
   init(_ subscription: String, _ snapshot: Snapshot, willSend: @escaping (Snapshot.Match) -> Void) {
     self.subscription = subscription
@@ -57,27 +57,28 @@ final class SnapshotDelivery: Delivery {
     return nil
   }
 
-  /// Writes a piece, or as many of its graphics as fit.
+  /// Writes a piece, or as many of its items as fit.
   private func send(_ piece: StatePiece) {
     switch piece {
     case .value(let path, let write):
       value(path, write)
       pieces.removeFirst()
-    case .graphics(let path, let store, let rows):
-      let portion = row..<min(row + graphicsInOnePiece, rows.count)
+    case .items(let path, let items):
+      let limit = values.count + SendLimits.turnBytes / 4
       value(path) { writer in
         writer.beginObject()
-        for row in rows[portion] {
-          guard let feature = store[row] else { continue }
-          writer.key(String(feature.id))
-          FeatureWriter.writeGraphic(feature, store.schema, to: &writer)
+        while item < items.count, writer.count < limit {
+          items.forEachMember(of: item) { name, write in
+            writer.key(name)
+            write(&writer)
+          }
+          item += 1
         }
         writer.endObject()
       }
-      row = portion.upperBound
-      if row == rows.count {
+      if item == items.count {
         pieces.removeFirst()
-        row = 0
+        item = 0
       }
     }
   }

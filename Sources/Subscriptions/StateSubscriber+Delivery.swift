@@ -125,9 +125,9 @@ extension StateSubscriber {
     return entries
   }
 
-  /// Whether two values are equal. Values with many graphics count as different, as comparing them is slow.
+  /// Whether two values are equal. Values with many items count as different, as comparing them is slow.
   private static func isSame(_ old: StateNode, _ new: StateNode) -> Bool {
-    guard old.graphicCount <= graphicsInOnePiece, new.graphicCount <= graphicsInOnePiece else { return false }
+    guard old.itemCount <= itemsInOnePiece, new.itemCount <= itemsInOnePiece else { return false }
     return Text(old.text) == Text(new.text)
   }
 

@@ -144,12 +144,16 @@ extension MemberValue: JSONEncodable {
     writer.endArray()
   }
 
-  private static func write(_ states: [(layer: LayerID, state: LayerViewState)], to writer: inout JSONWriter) {
+  private static func write(_ states: ViewLayerStates, to writer: inout JSONWriter) {
     writer.beginObject()
-    for (layer, state) in states {
+    for (layer, state) in states.states(of: states.topLayers.indices) {
       writer.key(layer.rawValue)
-      writer.array(Wire.flags(state)) { $1.value($0.rawValue) }
+      write(state, to: &writer)
     }
     writer.endObject()
+  }
+
+  package static func write(_ state: LayerViewState, to writer: inout JSONWriter) {
+    writer.array(Wire.flags(state)) { $1.value($0.rawValue) }
   }
 }

@@ -25,7 +25,8 @@ public enum MemberValue: Sendable {
   /// Indirect: a store has 350 bytes, which every value would take otherwise.
   indirect case graphics(FeatureStore)
   case labels([LabelDefinition])
-  case layerViewStates([(layer: LayerID, state: LayerViewState)])
+  /// Indirect: it holds the world.
+  indirect case layerViewStates(ViewLayerStates)
   case loadStatus(LoadStatus)
   case location(Location)
   case locationDisplay(LocationDisplay)

@@ -139,7 +139,7 @@ public struct Numbered<Element: Sendable>: Sendable {
   }
 
   /// Reads an element in place, without a copy of it; nil if there is none.
-  func read<R>(_ number: Int, _ body: (Element) -> R) -> R? {
+  func read<R>(_ number: Int, _ body: (borrowing Element) -> R) -> R? {
     guard let (chunk, index) = place(of: number) else { return nil }
     return chunks[chunk].elements.withUnsafeBufferPointer { body($0[index]) }
   }

@@ -52,7 +52,9 @@ public struct Registry<Element: Entity>: Sendable {
   mutating func modifyAll(_ body: (inout Element) -> Void) { elements.modifyAll(body) }
 
   /// Reads an object in place; nil if there is none.
-  func read<R>(_ id: ID<Element>, _ body: (Element) -> R) -> R? { numbers[id.text].flatMap { elements.read($0, body) } }
+  func read<R>(_ id: ID<Element>, _ body: (borrowing Element) -> R) -> R? {
+    numbers[id.text].flatMap { elements.read($0, body) }
+  }
 
   /// Changes an object in place. Does nothing if there is none.
   mutating func modify<R, E: Error>(_ id: ID<Element>, _ body: (inout Element) throws(E) -> R) throws(E) -> R? {

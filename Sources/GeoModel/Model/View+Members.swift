@@ -20,7 +20,7 @@ extension View {
     Member(.isNavigating) { $0.isNavigating },
     Member(.overlays) { $0.overlays },
     Member(.locationDisplay) { $0.locationDisplay },
-    Member(derived: .layerViewStates) { view, world in .layerViewStates(world.layerViewStates(of: view)) },
+    Member(derived: .layerViewStates) { view, world in .layerViewStates(ViewLayerStates(of: view, in: world)) },
     .environment,
   ]
 }

@@ -92,10 +92,13 @@ extension World {
   ///
   /// - Complexity: O(layers).
   public func layerViewStates(of view: View) -> [(layer: LayerID, state: LayerViewState)] {
-    guard let content = try? content(of: view.content) else { return [] }
-    var result: [(layer: LayerID, state: LayerViewState)] = []
-    for id in content.topLayers { add(id, at: view.camera.scale, to: &result) }
-    return result
+    let states = ViewLayerStates(of: view, in: self)
+    return states.states(of: states.topLayers.indices)
+  }
+
+  /// The number of layers with a state in a view; 0 amid a command that has changed something. O(1).
+  public func layerViewStateCount(of view: ViewID) -> Int {
+    isDerivedCurrent ? derived.views[view]?.states.count ?? 0 : 0
   }
 
   /// Appends the states of a top-level layer and its subtree at a scale.
@@ -110,13 +113,14 @@ extension World {
     _ id: LayerID, _ outer: LayerViewState, isHidden: Bool?, at scale: Double,
     to result: inout [(layer: LayerID, state: LayerViewState)]
   ) -> LayerViewState {
-    guard let layer = layers[id] else { return [] }
-    var state = outer
-    if isHidden ?? !layer.appearance.isVisible { state.insert(.notVisible) }
-    if !layer.appearance.shows(at: scale) { state.insert(.outOfScale) }
+    // No layer is copied: one has 500 bytes.
+    let read = layers.read(id) { layer in
+      (state: layer.stateOfItsOwn(in: outer, isHidden: isHidden, at: scale), grouping: layer.grouping)
+    }
+    guard var state = read?.state else { return [] }
     let index = result.count
     result.append((id, state))
-    if let grouping = layer.grouping {
+    if let grouping = read?.grouping {
       let isExclusive = grouping.visibilityMode == .exclusive
       let shown = isExclusive ? grouping.layers.reversed().first { layers[$0]?.appearance.isVisible == true } : nil
       var below: [LayerViewState] = []
@@ -135,16 +139,49 @@ extension World {
       if !failed.isEmpty {
         state.insert(below.allSatisfy { $0.contains(.error) } ? .error : .warning)
       }
-    } else {
-      switch layer.features?.loadStatus {
-      case .loaded: if state.isDisjoint(with: [.notVisible, .outOfScale]) { state.insert(.active) }
-      case .loading: state.insert(.loading)
-      case .failed: state.insert(.error)
-      case .notLoaded, nil: break
-      }
+      result[index].state = state
     }
-    result[index].state = state
     return state
+  }
+}
+
+extension Layer {
+  /// The state in a view, but for what follows from the layers of a group.
+  fileprivate func stateOfItsOwn(in outer: LayerViewState, isHidden: Bool?, at scale: Double) -> LayerViewState {
+    var state = outer
+    if isHidden ?? !appearance.isVisible { state.insert(.notVisible) }
+    if !appearance.shows(at: scale) { state.insert(.outOfScale) }
+    guard grouping == nil else { return state }
+    switch features?.loadStatus {
+    case .loaded: if state.isDisjoint(with: [.notVisible, .outOfScale]) { state.insert(.active) }
+    case .loading: state.insert(.loading)
+    case .failed: state.insert(.error)
+    case .notLoaded, nil: break
+    }
+    return state
+  }
+}
+
+/// The states of the layers in a view, computed when they are asked for.
+public struct ViewLayerStates: Sendable {
+  private let world: World
+  private let scale: Double
+  /// In drawing order.
+  public let topLayers: [LayerID]
+
+  public init(of view: View, in world: World) {
+    self.world = world
+    scale = view.camera.scale
+    topLayers = (try? world.content(of: view.content)).map { Array($0.topLayers) } ?? []
+  }
+
+  /// The states of some of the top-level layers and their subtrees.
+  ///
+  /// - Complexity: O(layers).
+  public func states(of indices: Range<Int>) -> [(layer: LayerID, state: LayerViewState)] {
+    var result: [(layer: LayerID, state: LayerViewState)] = []
+    for id in topLayers[indices] { world.add(id, at: scale, to: &result) }
+    return result
   }
 }
 

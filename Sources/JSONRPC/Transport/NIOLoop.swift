@@ -20,6 +20,8 @@ final class NIOLoop: Loop {
 
   var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
   var isCurrent: Bool { eventLoop.inEventLoop }
+  /// Whether threads that share the processors work.
+  var isWorking: Bool { work.isWorking }
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
 

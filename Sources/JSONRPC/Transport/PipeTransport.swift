@@ -18,6 +18,8 @@ final class PipeTransport: ChannelInboundHandler {
   /// The channel's own, non-blocking descriptor: written to directly while nothing waits in the channel.
   private let output: CInt
   private let input: CInt
+  /// Whether other threads of the process work.
+  private let isWorking: () -> Bool
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   private var hasWritten = false
   /// When the last output was written, if nothing has come since.
@@ -37,11 +39,16 @@ final class PipeTransport: ChannelInboundHandler {
   private var graceTimer: LoopTimer?
   private var isFinished = false
 
-  /// - Parameter finish: called once with the exit code when everything has ended.
-  init(session: Session, input: CInt, output: CInt, finish: @escaping (Int32) -> Void) {
+  /// - Parameters:
+  ///   - isWorking: whether other threads of the process work.
+  ///   - finish: called once with the exit code when everything has ended.
+  init(
+    session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, finish: @escaping (Int32) -> Void
+  ) {
     self.session = session
     self.input = input
     self.output = output
+    self.isWorking = isWorking
     self.finish = finish
     buffer = ByteBufferAllocator().buffer(capacity: 64 << 10)
   }
@@ -79,15 +86,17 @@ final class PipeTransport: ChannelInboundHandler {
   /// Reads what is there, or comes within ``patience``.
   ///
   /// To wake a thread that waits in a poll takes longer than most requests do. A client that has replied quickly gets some patience,
-  /// until it does not reply in time; others on the processor go first. An idle server polls.
+  /// until it does not reply in time; others on the processor go first. An idle server polls, and so does one whose threads work: it may
+  /// wait many milliseconds for the processor that it has yielded.
   private func readSoon() -> Int? {
     let start = NIODeadline.now()
+    let patience = patience > .zero && isWorking() ? .zero : patience
     while true {
       let count = read(input, scratch.baseAddress, scratch.count)
       if count > 0 { return count }
       guard count < 0, errno == EAGAIN, patience > .zero else { break }
       guard NIODeadline.now() - start < patience else {
-        patience = .zero
+        self.patience = .zero
         break
       }
       sched_yield()

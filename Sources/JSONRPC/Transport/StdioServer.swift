@@ -31,9 +31,12 @@ public enum StdioServer {
       trace?.close()
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
-      let session = makeSession(NIOLoop(eventLoop), trace?.record)
+      let loop = NIOLoop(eventLoop)
+      let session = makeSession(loop, trace?.record)
       let bound = LoopBound(session, on: session.loop)
-      let transport = PipeTransport(session: session, input: streams.input, output: streams.output) { code in
+      let transport = PipeTransport(
+        session: session, input: streams.input, output: streams.output, isWorking: { loop.isWorking }
+      ) { code in
         // In a later turn, after NIO has closed the channel: the output pump then sees the end of its input.
         eventLoop.execute {
           atEnd()

@@ -52,6 +52,8 @@ final class WorkPool: Sendable {
     self.atUsualPriority = atUsualPriority
   }
 
+  var isWorking: Bool { state.withLock { !$0.running.isEmpty } }
+
   /// Runs `body` on another thread. Callable from any thread whose priority is not lowered.
   func submit(_ priority: WorkPriority, _ body: @escaping @Sendable () -> Void) {
     let needsThread = state.withLock { state in

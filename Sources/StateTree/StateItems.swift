@@ -1,0 +1,42 @@
+// Objects of many members, which are written some at a time.
+
+import GeoModel
+import JSON
+import Query
+import WireCoding
+
+/// The members of such an object, in units of one or a few. They share storage with the model.
+package struct StateItems {
+  package typealias Visit = (_ name: String, _ write: (inout JSONWriter) -> Void) -> Void
+
+  /// The number of units.
+  package let count: Int
+  private let visit: (Int, Visit) -> Void
+
+  init(_ store: FeatureStore) {
+    var rows: [UInt32] = []
+    rows.reserveCapacity(store.count)
+    store.forEach {
+      rows.append($0.row)
+      return true
+    }
+    count = rows.count
+    visit = { index, body in
+      guard let feature = store[rows[index]] else { return }
+      body(String(feature.id)) { FeatureWriter.writeGraphic(feature, store.schema, to: &$0) }
+    }
+  }
+
+  /// A unit is a top-level layer with its subtree.
+  init(_ states: ViewLayerStates) {
+    count = states.topLayers.count
+    visit = { index, body in
+      for (layer, state) in states.states(of: index..<index + 1) {
+        body(layer.rawValue) { MemberValue.write(state, to: &$0) }
+      }
+    }
+  }
+
+  /// Hands on the members of a unit.
+  package func forEachMember(of unit: Int, _ body: Visit) { visit(unit, body) }
+}
