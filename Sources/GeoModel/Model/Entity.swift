@@ -74,7 +74,7 @@ extension Entity {
   public static func current(_ id: ID<Self>, in world: World) -> Self? { world[keyPath: registry][id] }
   public static func number(of id: String, in world: World) -> Int? { world[keyPath: registry].number(of: ID(id)) }
   public static func revision(of id: String, in world: World) -> Int? {
-    world[keyPath: registry].read(ID(id)) { $0.revision }
+    world[keyPath: registry].read(ID(id)) { $0.pointee.revision }
   }
   public static func touch(_ id: String, in world: inout World) { world.touch(ID<Self>(id)) }
   public static func undoInsertion(of id: ID<Self>, at number: Int, in world: inout World) {

@@ -6,9 +6,9 @@ extension Layer: Entity {
   public static let collection = Collection.layers
   public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
 
-  public var parent: ObjectReference? {
-    group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference
-  }
+  public var parent: ObjectReference? { directContainer }
+  /// The group, map or scene that lists the layer.
+  var directContainer: ObjectReference { group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference }
   public static let isIndexed = true
   public var references: [Text] { features.map { [Text($0.source.rawValue)] } ?? [] }
   public var memento: Layer {

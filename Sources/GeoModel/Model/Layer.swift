@@ -18,12 +18,35 @@ public struct Layer: Sendable {
   public internal(set) var group: LayerID?
   public internal(set) var name: String
   public internal(set) var appearance = Appearance()
-  /// Unused by groups.
-  public internal(set) var portrayal = Portrayal()
-  /// Nil for a group.
-  public internal(set) var features: LayerFeatures?
+  // What is long is shared: copying a layer, as finding one does, would move 1,700 bytes.
+  private var sharedPortrayal = Shared.portrayal
+  private var sharedFeatures: Shared<LayerFeatures>?
   /// Nil except for groups.
   public internal(set) var grouping: LayerGrouping?
+
+  init(
+    id: LayerID, container: ViewContent, group: LayerID?, name: String, features: LayerFeatures? = nil,
+    grouping: LayerGrouping? = nil
+  ) {
+    self.id = id
+    self.container = container
+    self.group = group
+    self.name = name
+    self.grouping = grouping
+    self.features = features
+  }
+
+  /// Unused by groups.
+  public internal(set) var portrayal: Portrayal {
+    _read { yield sharedPortrayal.value }
+    set { sharedPortrayal = Shared(newValue) }
+  }
+
+  /// Nil for a group.
+  public internal(set) var features: LayerFeatures? {
+    get { sharedFeatures?.value }
+    set { sharedFeatures = newValue.map(Shared.init) }
+  }
 
   public var kind: Kind { features.map { $0.isTable ? .table : .feature } ?? .group }
 

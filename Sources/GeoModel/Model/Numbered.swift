@@ -139,9 +139,11 @@ public struct Numbered<Element: Sendable>: Sendable {
   }
 
   /// Reads an element in place, without a copy of it; nil if there is none.
-  func read<R>(_ number: Int, _ body: (borrowing Element) -> R) -> R? {
+  ///
+  /// - Parameter body: the pointer is valid while it runs. A borrowed element of many bytes would be copied.
+  func read<R>(_ number: Int, _ body: (UnsafePointer<Element>) -> R) -> R? {
     guard let (chunk, index) = place(of: number) else { return nil }
-    return chunks[chunk].elements.withUnsafeBufferPointer { body($0[index]) }
+    return chunks[chunk].elements.withUnsafeBufferPointer { $0.baseAddress.map { body($0 + index) } }
   }
 
   mutating func remove(_ number: Int) -> Element? {

@@ -115,7 +115,7 @@ extension World {
   ) -> LayerViewState {
     // No layer is copied: one has 500 bytes.
     let read = layers.read(id) { layer in
-      (state: layer.stateOfItsOwn(in: outer, isHidden: isHidden, at: scale), grouping: layer.grouping)
+      (state: layer.pointee.stateOfItsOwn(in: outer, isHidden: isHidden, at: scale), grouping: layer.pointee.grouping)
     }
     guard var state = read?.state else { return [] }
     let index = result.count

@@ -52,7 +52,7 @@ extension World {
   }
 
   mutating func remove<E: Entity>(_ id: ID<E>) {
-    guard let requirements = self[keyPath: E.registry].read(id, { $0.requirements }) else { return }
+    guard let requirements = self[keyPath: E.registry].read(id, { $0.pointee.requirements }) else { return }
     let required = requirements.map { (object: $0, number: self.number(of: $0)) }
     release(ObjectReference(E.collection, id.rawValue))
     guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }

@@ -52,14 +52,14 @@ extension World {
       switch object.collection {
       case .maps, .scenes: invalid.statuses[object] = origin
       case .layers:
+        let id = LayerID(object.id)
+        let kind = layers.read(id) { $0.pointee.kind }
         // A later layer of the same id may be in another map, or none that is drawn.
-        if case .closed = change.event, layers[LayerID(object.id)] != nil,
-          let container = derived.counted[LayerID(object.id)]?.container
-        {
-          invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(LayerID(object.id))
+        if case .closed = change.event, kind != nil, let container = derived.counted[id]?.container {
+          invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(id)
         }
-        count(LayerID(object.id), by: origin, &invalid)
-        if layers[LayerID(object.id)]?.kind == .group { invalid.statuses[object] = origin }
+        count(id, by: origin, &invalid)
+        if kind == .group { invalid.statuses[object] = origin }
       case .views:
         // A later view of the same id is another one.
         if case .closed = change.event { derived.views[ViewID(object.id)] = nil }
@@ -101,21 +101,22 @@ extension World {
 
   /// Updates the tally of the container for a layer's current status and container.
   private mutating func count(_ id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
-    let layer = layers[id]
-    let old = derived.counted[id]
-    let new = layer.flatMap { layer in
-      layer.parent.map {
-        Derived.Counted(
-          container: layer.container, parent: $0,
-          status: layer.features?.loadStatus ?? derived.loadStatuses[layer.reference] ?? .loaded)
-      }
+    let new = layers.read(id) { layer in
+      Derived.Counted(
+        container: layer.pointee.container, parent: layer.pointee.directContainer,
+        status: layer.pointee.features?.loadStatus ?? derived.loadStatuses[layer.pointee.reference] ?? .loaded)
     }
-    derived.counted[id] = new
+    let old: Derived.Counted?
+    if let new {
+      old = derived.counted.updateValue(new, forKey: id)
+    } else {
+      old = derived.counted.removeValue(forKey: id)
+      derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil
+    }
     if let old { add(old, -1, by: origin, &invalid) }
     if let new { add(new, 1, by: origin, &invalid) }
-    if layer == nil { derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil }
     guard let container = (new ?? old)?.container else { return }
-    if layer == nil {
+    if new == nil {
       invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(id)
       invalid.trees[container]?.origin = origin
     } else {
@@ -200,7 +201,11 @@ extension World {
 
   private func invalidateTree(of id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
     // Views do not show tables.
-    guard let layer = layers[id], layer.kind != .table else { return }
+    guard
+      let layer = layers.read(
+        id, { (kind: $0.pointee.kind, group: $0.pointee.group, container: $0.pointee.container) }),
+      layer.kind != .table
+    else { return }
     let top = layer.group.flatMap { groups(around: $0).last } ?? id
     invalid.trees[layer.container, default: Invalid.Trees(origin: origin)].tops.insert(top)
     invalid.trees[layer.container]?.origin = origin
