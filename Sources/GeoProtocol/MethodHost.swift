@@ -64,6 +64,8 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   public enum Step: Sendable {
     /// A part of the result as JSON text, to be sent before the next one is asked for.
     case part([UInt8], next: Work)
+    /// The result, which changes nothing.
+    case answer(R)
     case last(Finish)
   }
 
@@ -89,6 +91,11 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
     self.work = { .last(try work($0)) }
   }
 
+  /// A task that changes nothing.
+  public init(result work: @escaping @Sendable (Types.TaskContext) throws -> R) {
+    self.init(parts: { .answer(try work($0)) })
+  }
+
   /// A task whose result is sent in parts.
   public init(parts work: @escaping Work) {
     kind = nil
@@ -104,6 +111,6 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
     prerequisites = []
     abandon = nil
     self.answer = answer
-    work = { _ in .last { _ in answer } }
+    work = { _ in .answer(answer) }
   }
 }

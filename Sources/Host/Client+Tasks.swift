@@ -121,7 +121,7 @@ extension Client {
     let boundTask = LoopBound(task, on: loop)
     let priority = request?.meta.task?.priority.map(WorkPriority.init)
     loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
-      let outcome = Result { try worker.run { try piece(worker) } }
+      let outcome = Result { try worker.run { WorkEnd<R>(try piece(worker)) } }
       // Keeps the params alive, which the work may read in place.
       withExtendedLifetime(request) {}
       loop.execute {
@@ -134,12 +134,23 @@ extension Client {
     }
   }
 
-  private func take<R: JSONEncodable & Sendable>(_ outcome: Result<Plan<R>.Step, any Error>, of task: RunningTask) {
+  private func take<R: JSONEncodable & Sendable>(_ outcome: Result<WorkEnd<R>, any Error>, of task: RunningTask) {
     switch outcome {
     case .success(.part(let part, let next)): hold(part, of: task, next)
+    case .success(.answer(let answer)):
+      guard tasks.contains(task) else { return }
+      tasks.remove(task)
+      reply(answer, of: task)
     case .success(.last(let end)): finish(task, .success(end))
     case .failure(let error): finish(task, Result<Plan<R>.Finish, any Error>.failure(error))
     }
+  }
+
+  private func reply(_ result: any JSONEncodable, of task: RunningTask) {
+    flushHeldBack()
+    if let request = task.request { tasks.finished.remember(request, result) }
+    for waiter in task.waiters.all { waiter.reply(result) }
+    releaseDependents(of: task)
   }
 
   private func finish<R: JSONEncodable & Sendable>(
@@ -154,10 +165,7 @@ extension Client {
       host.commit(task.method)
       tasks.remove(task)
       host.publish()
-      flushHeldBack()
-      if let request = task.request { tasks.finished.remember(request, result) }
-      for waiter in task.waiters.all { waiter.reply(result) }
-      releaseDependents(of: task)
+      reply(result, of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&host.world)
@@ -242,5 +250,20 @@ extension Client {
       for waiter in task.waiters.all { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
     }
     record(fraction, of: task)
+  }
+}
+
+/// What a piece of work has made. A result that changes nothing is written on the worker: a long one would hold the loop.
+private enum WorkEnd<R: JSONEncodable & Sendable>: Sendable {
+  case part([UInt8], next: Plan<R>.Work)
+  case answer(JSONOpaque)
+  case last(Plan<R>.Finish)
+
+  init(_ step: Plan<R>.Step) {
+    switch step {
+    case .part(let part, let next): self = .part(part, next: next)
+    case .last(let end): self = .last(end)
+    case .answer(let result): self = .answer(.made { result.encode(to: &$0) })
+    }
   }
 }

@@ -73,7 +73,7 @@ package enum ClusterService: ClusterHandlers {
     let plane = try Clustering.plane(try world.canonical(params.spatialReference) ?? .wgs84, world)
     let settings = ClusterSettings(radius: params.radius, maxZoom: params.maxZoom)
     let revision = world.revision
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let shares = WorkShare(worker).split(by: 3, 8, 1, 1)
       let features = try ClusteredFeatures(
         try store(of: params, shares[0]), plane, settings, shown: { $0 }, checking: shares[1].checkpoint)
@@ -84,10 +84,9 @@ package enum ClusterService: ClusterHandlers {
       let members =
         params.returnMembers
         ? try page.map { try memberIDs(of: $0, features, offset: 0, limit: .max, shares[3]) } : nil
-      let result = Points.Result(
+      return Points.Result(
         revision: revision, exceededLimit: nodes.count > page.count, clusters: clusters, members: members)
-      return { _ in result }
-    }
+    })
   }
 
   private static func store(of params: Points.Params, _ share: WorkShare) throws -> FeatureStore {
@@ -104,11 +103,10 @@ package enum ClusterService: ClusterHandlers {
   private static func plan<R: Sendable>(
     _ clustering: Clustering, _ answer: @escaping @Sendable (ClusteredFeatures, WorkShare) throws -> R
   ) -> Plan<R> {
-    TaskPlan { worker in
+    TaskPlan(result: { worker in
       let shares = WorkShare(worker).split(by: 9, 1)
-      let result = try answer(try clustering.features(checking: shares[0].checkpoint), shares[1])
-      return { _ in result }
-    }
+      return try answer(try clustering.features(checking: shares[0].checkpoint), shares[1])
+    })
   }
 
   private static func memberIDs(

@@ -33,9 +33,6 @@ extension FeatureService {
     let export = FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)
-    return TaskPlan { worker in
-      let result = try export.run(worker)
-      return { _ in result }
-    }
+    return TaskPlan(result: export.run)
   }
 }

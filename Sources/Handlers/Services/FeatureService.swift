@@ -80,7 +80,7 @@ package enum FeatureService: FeatureHandlers {
 
   /// The step that sends the next of the ids.
   private static func part(_ ids: ArraySlice<Int>, of result: QueryIds.Result) -> Plan<QueryIds.Result>.Step {
-    guard !ids.isEmpty else { return .last { _ in result } }
+    guard !ids.isEmpty else { return .answer(result) }
     let part = QueryIds.Part(revision: result.revision, ids: Array(ids.prefix(idsInPart)))
     return .part(part.text) { _ in Self.part(ids.dropFirst(idsInPart), of: result) }
   }
@@ -131,10 +131,7 @@ package enum FeatureService: FeatureHandlers {
     if effort <= FeatureQuery.maxInlineEffort {
       do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.NeedsWorker {}
     }
-    return TaskPlan { worker in
-      let result = try answer(WorkShare(worker))
-      return { _ in result }
-    }
+    return TaskPlan(result: { worker in try answer(WorkShare(worker)) })
   }
 }
 

@@ -67,7 +67,7 @@ extension LayerService {
     let revision = world.revision
     let conventions = world.conventions(at: layer.reference)
     let scale = world.symbolScale(at: layer.reference)
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let entries =
         if let renderer = layer.portrayal.renderer {
           try Portraying.legend(
@@ -82,8 +82,8 @@ extension LayerService {
             name: layer.name, kind: kind, counts: params.includeCounts, features.store, features, scale: scale,
             isCancelled: { worker.isCancelled })
         }
-      return { _ in .init(revision: revision, entries: entries) }
-    }
+      return .init(revision: revision, entries: entries)
+    })
   }
 
   package static func classBreaks(
@@ -105,7 +105,7 @@ extension LayerService {
       } ?? .standard(for: ShapeKind(geometryType: layer.schema?.geometryType) ?? .point)
     let colors = params.colors.map(Wire.color)
     let revision = world.revision
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let numbers = Classification.numbers(
         in: store, of: source, normalizationField: params.normalizationField, isCancelled: { worker.isCancelled })
       try worker.checkCancelled()
@@ -116,7 +116,7 @@ extension LayerService {
       let renderer = try classes.renderer(
         for: source, normalizationField: params.normalizationField, symbol: symbol, colors: colors)
       let result = Wire.renderer(Renderer(.classBreaks(renderer)))
-      return { _ in .init(revision: revision, counts: classes.classes.map(\.count), renderer: result) }
-    }
+      return .init(revision: revision, counts: classes.classes.map(\.count), renderer: result)
+    })
   }
 }

@@ -40,13 +40,13 @@ extension OverlayService {
     let revision = world.revision
     let conventions = world.conventions(at: overlay.reference)
     let scale = world.symbolScale(at: overlay.reference)
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let entries = try overlay.portrayal.renderer.map { renderer in
         try Portraying.legend(
           renderer, params.includeCounts ? overlay.store : nil, nil, scale: scale, by: conventions,
           isCancelled: { worker.isCancelled })
       }
-      return { _ in .init(revision: revision, entries: entries ?? []) }
-    }
+      return .init(revision: revision, entries: entries ?? [])
+    })
   }
 }

@@ -135,15 +135,14 @@ package enum SceneService: SceneHandlers {
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let elevations = try surface.elevations(
         at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
         stopsAtNoData: params.stopAtNoData, transformer: transformer
       ) { worker.isCancelled }
       try worker.checkCancelled()
-      let result = SceneProtocol.Elevation.Result(revision: revision, elevations: elevations.map(Wire.elevation))
-      return { _ in result }
-    }
+      return .init(revision: revision, elevations: elevations.map(Wire.elevation))
+    })
   }
 }
 

@@ -12,7 +12,7 @@ import WireCoding
 extension ViewService {
   package static func identify(_ params: Identify.Params, in world: inout World) throws -> Plan<Identify.Result> {
     let identification = try Identification(params, in: world)
-    return TaskPlan { worker in
+    return TaskPlan(result: { worker in
       let shares = WorkShare(worker).split(by: 4, 1)
       let found = try identification.found(shares[0]).filter { !$0.hits.isEmpty || $0.error != nil }
       var writing = IdentifyWriting(params, worker)
@@ -22,10 +22,8 @@ extension ViewService {
         guard let result = try writing.result(of: each, share) else { continue }
         results.place(result, in: each.groups[...])
       }
-      let revision = identification.world.revision
-      let all = results
-      return { _ in .init(revision: revision, results: all) }
-    }
+      return .init(revision: identification.world.revision, results: results)
+    })
   }
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {

@@ -128,12 +128,11 @@ struct QueryCheckpointTests {
       .init(
         overlay: "o", whereClause: clause.map { clause in .written { $0.value(clause) } }, isSelected: isSelected,
         offset: offset, limit: limit), in: &world)
-    var finish: ((inout World) throws -> FeatureProtocol.QueryIds.Result)?
+    var answer: FeatureProtocol.QueryIds.Result?
     let reports = try progress { worker in
-      guard case .last(let made) = try plan.work(worker) else { return }
-      finish = made
+      if case .answer(let made) = try plan.work(worker) { answer = made }
     }
-    let result = try #require(try finish?(&world))
+    let result = try #require(answer)
     return (result.ids, result.exceededLimit, reports.count)
   }
 
