@@ -13,7 +13,7 @@ extension Client {
     router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
-        let request = try TaskRequest(call, in: host.world)
+        let request = try TaskRequest(call) { [host] in host.world }
         if let result = tasks.finished.result(of: request) {
           if let revision = request.meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
           return .result(result)

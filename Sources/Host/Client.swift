@@ -86,10 +86,10 @@ final class Client: MethodHost, HandlerClient {
       router: router, lifecycle: lifecycle, limits: configuration.limits, loop: loop, recorder: recorder,
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
-    session.onDrained = { [weak self] in self?.drained() }
-    session.hasMore = { [weak self] in self.map { $0.isHeldBack || $0.isResumeScheduled } ?? false }
+    // The session owns the client, by its routes. A weak reference would make every further one slower.
+    session.onDrained = { [unowned self] in drained() }
+    session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled }
     self.session = session
-    // The session owns the client, by its routes.
     router = Router()
     subscribers.limit = configuration.limits.subscriptions
     return session

@@ -93,14 +93,15 @@ package struct TaskRequest {
   /// Keeps `params` alive.
   private let document: JSONDocument
 
-  package init(_ call: Call, in world: borrowing World) throws {
+  /// - Parameter world: is asked for where params name an object: reading it copies it.
+  package init(_ call: Call, in world: () -> World) throws {
     method = call.method
     params = call.params
     document = call.document
     meta = try SessionProtocol.Meta(of: params)
     let scope: ObjectReference?
     if let id = meta.task?.scope {
-      scope = world.find(id)
+      scope = world().find(id)
       guard scope != nil else {
         throw RPCError(.unknownId, "There is no object \"\(id)\".", path: "/params/meta/task/scope").with("id", id)
       }
@@ -109,8 +110,12 @@ package struct TaskRequest {
     }
     self.scope = scope
     key = meta.task?.key.map { .client(Text($0), scope) }
-    let named = key == nil ? nil : objectNamed(by: call.method, in: call.params, of: world)
-    revision = if let named { world.revision(of: named) } else { nil }
+    if key != nil {
+      let world = world()
+      revision = objectNamed(by: call.method, in: call.params, of: world).flatMap { world.revision(of: $0) }
+    } else {
+      revision = nil
+    }
   }
 
   /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
