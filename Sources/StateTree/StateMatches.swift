@@ -9,7 +9,7 @@ package struct StateMatches: Sequence, IteratorProtocol {
   /// A node on the way, and the names of its children that are still to be visited.
   private struct Level {
     let path: ModelPath
-    let node: StateNode
+    var node: StateNode
     var names: ArraySlice<String>
     /// Lists further names where the node is a collection.
     var more: World.IDCursor?
@@ -37,7 +37,8 @@ package struct StateMatches: Sequence, IteratorProtocol {
     } else if levels.count == 1, let name = node.path.names.first, let collection = Collection(rawValue: name.string) {
       level.more = World.IDCursor(collection)
     } else {
-      level.names = node.node.names[...]
+      level.node = node.node.opened ?? node.node
+      level.names = level.node.names[...]
     }
     levels.append(level)
   }

@@ -29,13 +29,21 @@ package indirect enum StateNode {
       return Self.number(name).flatMap { store.feature(id: $0) }.map { row in
         .leaf { FeatureWriter.writeGraphic(row, store.schema, to: &$0) }
       }
-    case .leaf, .list, .ids, .layerStates: return opened?.child(name)
-    case .parts: return opened(Self.part)?.child(name)
+    case .leaf, .list, .ids, .layerStates, .parts: return opened?.child(name)
     }
   }
 
-  /// Below a property the value is plain JSON, and so is the way; nil where it is a scalar, which leads nowhere.
-  private var opened: StateNode? { opened(Self.leaf) }
+  /// Below a property the value is plain JSON, and so is the way: its members as a branch, for whoever visits many of them. The
+  /// node itself where it has children of its own; nil where it is a scalar, which leads nowhere.
+  ///
+  /// - Complexity: linear in the length of the value, and so is a single ``child(_:)`` of a node that is not opened.
+  var opened: StateNode? {
+    switch self {
+    case .branch, .graphics: self
+    case .leaf, .list, .ids, .layerStates: opened(Self.leaf)
+    case .parts: opened(Self.part)
+    }
+  }
 
   private func opened(_ make: @escaping (JSONValue, JSONDocument) -> StateNode?) -> StateNode? {
     guard let document = try? JSONDocument(text) else { return nil }

@@ -20,7 +20,11 @@ struct LayerStateTests {
     try server.call("model/apply", ["commands": .array([commands[2]] + commands[..<2] + commands[3...])])
   }
 
-  @Test(arguments: [["/views"], ["/views/*"], ["/views/v/layerViewStates", "/views/w"], ["/*/*"], [""]])
+  @Test(
+    arguments: [
+      ["/views"], ["/views/*"], ["/views/v/layerViewStates", "/views/w"], ["/views/*/layerViewStates/*"], ["/*/*"],
+      [""],
+    ])
   func `a replica has the states of all layers`(patterns: [String]) throws {
     _ = try server.takeMessages()
     server.record = []
