@@ -30,7 +30,7 @@ final class Client: MethodHost, HandlerClient {
   private(set) var edit: EditID?
   var files: FilePaths
   var subscribers = Subscribers()
-  var tasks = Tasks()
+  let tasks = Tasks()
   /// The request of the session's shape that is being handled.
   var running: Call?
   /// Requests that wait for a process to end.

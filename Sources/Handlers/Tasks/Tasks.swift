@@ -160,8 +160,9 @@ package struct Waiters {
   package mutating func removeAll() { byOrder = [:] }
 }
 
-/// The tasks of a client. What is done for one task does not depend on the number of tasks.
-package struct Tasks {
+/// The tasks of a client. What is done for one task does not depend on the number of tasks. A class: methods of another module's
+/// value copy it.
+package final class Tasks {
   package init() {}
 
   private var byNumber: [Int: RunningTask] = [:]
@@ -217,7 +218,7 @@ package struct Tasks {
     return handle
   }
 
-  package mutating func add(_ task: RunningTask) {
+  package func add(_ task: RunningTask) {
     started += 1
     task.number = started
     byNumber[started] = task
@@ -228,12 +229,12 @@ package struct Tasks {
   }
 
   /// Lets a waiter of a shared task leave when an object closes.
-  package mutating func add(_ pending: PendingReply, scopedTo scope: ObjectReference, of task: RunningTask) {
+  package func add(_ pending: PendingReply, scopedTo scope: ObjectReference, of task: RunningTask) {
     task.guests[scope, default: []].append(pending)
     byScope[scope, default: []].insert(task.number)
   }
 
-  package mutating func remove(_ task: RunningTask) {
+  package func remove(_ task: RunningTask) {
     task.timer?.cancel()
     guard byNumber.removeValue(forKey: task.number) != nil else { return }
     if byHandle[Text(task.handle)] === task { byHandle[Text(task.handle)] = nil }
