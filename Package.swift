@@ -125,6 +125,7 @@ let package = Package(
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
         "Geometry", "JSON", "JSONRPC", "Query", "Calendar", "Readers", "Platform", logging,
+        .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(
       name: "geomodel-server",

@@ -26,6 +26,7 @@ extension Client {
   /// Sends the parts that are ready, while the client reads, and acknowledges them if it does. Parts state a revision, so they
   /// wait where answers do.
   func sendParts() {
+    sendResults()
     guard !tasksWithParts.isEmpty, let session else { return }
     session.turn {
       var waiting = tasksWithParts

@@ -137,20 +137,16 @@ extension Client {
   private func take<R: JSONEncodable & Sendable>(_ outcome: Result<WorkEnd<R>, any Error>, of task: RunningTask) {
     switch outcome {
     case .success(.part(let part, let next)): hold(part, of: task, next)
-    case .success(.answer(let answer)):
+    case .success(.answer(let result)):
       guard tasks.contains(task) else { return }
       tasks.remove(task)
-      reply(answer, of: task)
+      flushHeldBack()
+      if let request = task.request { tasks.finished.remember(request, result.json) }
+      replyInTurn(result, to: task.waiters.all)
+      releaseDependents(of: task)
     case .success(.last(let end)): finish(task, .success(end))
     case .failure(let error): finish(task, Result<Plan<R>.Finish, any Error>.failure(error))
     }
-  }
-
-  private func reply(_ result: any JSONEncodable, of task: RunningTask) {
-    flushHeldBack()
-    if let request = task.request { tasks.finished.remember(request, result) }
-    for waiter in task.waiters.all { waiter.reply(result) }
-    releaseDependents(of: task)
   }
 
   private func finish<R: JSONEncodable & Sendable>(
@@ -165,7 +161,10 @@ extension Client {
       host.commit(task.method)
       tasks.remove(task)
       host.publish()
-      reply(result, of: task)
+      flushHeldBack()
+      if let request = task.request { tasks.finished.remember(request, result) }
+      for waiter in task.waiters.all { waiter.reply(result) }
+      releaseDependents(of: task)
     } catch {
       tasks.remove(task)
       task.abandon?(&host.world)
@@ -256,14 +255,14 @@ extension Client {
 /// What a piece of work has made. A result that changes nothing is written on the worker: a long one would hold the loop.
 private enum WorkEnd<R: JSONEncodable & Sendable>: Sendable {
   case part([UInt8], next: Plan<R>.Work)
-  case answer(JSONOpaque)
+  case answer(WrittenResult)
   case last(Plan<R>.Finish)
 
   init(_ step: Plan<R>.Step) {
     switch step {
     case .part(let part, let next): self = .part(part, next: next)
     case .last(let end): self = .last(end)
-    case .answer(let result): self = .answer(.made { result.encode(to: &$0) })
+    case .answer(let result): self = .answer(WrittenResult(result))
     }
   }
 }

@@ -44,6 +44,7 @@ final class Client: MethodHost, HandlerClient {
   var unreadBefore = 0
   /// Tasks with a part of their result that is not sent yet, in the order in which the parts were made.
   var tasksWithParts: [RunningTask] = []
+  var waitingResults = WaitingResults()
 
   struct Wait {
     let pending: PendingReply

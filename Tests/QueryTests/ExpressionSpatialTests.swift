@@ -94,8 +94,8 @@ import Testing
       try Expression(text).placed(placement).compiled(for: schema).indexBoxes
     }
     let degrees = GeometryPlacement(
-      yRange: -90...90, world: (-180, 360), transformed: { $0 }, shifts: { $0.xMax > 180 ? [0, -360] : [0] })
-    #expect(try boxes("S_INTERSECTS(geometry, BBOX(170, 0, -170, 1))", degrees)?.count == 1)
+      yRange: -90...90, worldWidth: 360, transformed: { $0 }, shifts: { $0.xMax > 180 ? [0, -360] : [0] })
+    #expect(try boxes("S_INTERSECTS(geometry, BBOX(170, 0, -170, 1))", degrees)?.map(\.xMin) == [170, -190])
     #expect(try boxes("S_INTERSECTS(geometry, LINESTRING(170 0, 190 0))", degrees)?.map(\.xMin) == [170, -190])
     let moved = GeometryPlacement(transformed: { _ in .point(Point(x: 7, y: 8)) })
     #expect(try boxes("S_INTERSECTS(geometry, POINT(1 2))", moved)?.first?.xMin == 7)

@@ -104,7 +104,8 @@ public struct Numbered<Element: Sendable>: Sendable {
     guard let last = chunks.last?.numbers.last, number <= last else { return append(element, at: number) }
     var chunk = chunkIndex(of: number)
     var index = Self.firstIndex(in: chunks[chunk].numbers) { $0 >= number }
-    if chunks[chunk].numbers[index] == number {
+    // Past the end of a chunk whose last elements are gone, the number belongs behind the others.
+    if index < chunks[chunk].numbers.count, chunks[chunk].numbers[index] == number {
       chunks[chunk].elements[index] = element
       return
     }

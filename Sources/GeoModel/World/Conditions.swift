@@ -64,7 +64,7 @@ extension World {
     let own = given == reference ? wrap : (try? transformer.describe(reference)).flatMap { WorldWrap($0, transformer) }
     return try expression.placed(
       GeometryPlacement(
-        yRange: info?.kind == .geographic ? -90...90 : nil, world: wrap.map { ($0.xMin, $0.width) },
+        yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
         transformed: { try? transformer.transform($0, from: given, to: reference) },
         shifts: { own?.shifts(of: $0, over: extent) ?? [0] }))
   }

@@ -6,18 +6,18 @@ import Geometry
 public struct GeometryPlacement {
   /// The range of y; nil without a limit.
   public var yRange: ClosedRange<Double>?
-  /// The western edge and the width of the world; nil in a reference that does not go around it.
-  public var world: (xMin: Double, width: Double)?
+  /// The width of the world; nil in a reference that does not go around it.
+  public var worldWidth: Double?
   /// The geometry in the reference of the features; nil if it has no coordinates there.
   public var transformed: (Geometry) -> Geometry?
   /// By which copies are moved in x, for places that may be written with several x.
   public var shifts: (Envelope) -> [Double]
 
   public init(
-    yRange: ClosedRange<Double>? = nil, world: (xMin: Double, width: Double)? = nil,
+    yRange: ClosedRange<Double>? = nil, worldWidth: Double? = nil,
     transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] }
   ) {
-    (self.yRange, self.world, self.transformed, self.shifts) = (yRange, world, transformed, shifts)
+    (self.yRange, self.worldWidth, self.transformed, self.shifts) = (yRange, worldWidth, transformed, shifts)
   }
 }
 
@@ -52,12 +52,14 @@ extension GeometryLiteral {
   fileprivate func placed(_ placement: GeometryPlacement) throws(PlacementFault) -> GeometryLiteral {
     var geometry = geometry
     if let box, let half = Optional(box.count / 2), box[0] > box[half] {
-      guard let world = placement.world else {
+      guard let width = placement.worldWidth else {
         throw PlacementFault(
           expected: "an xMin not above xMax: the reference does not go around the world",
           found: "\(box[0]) and \(box[half])")
       }
-      geometry = Geometry(crossing: Envelope(xMin: box[0], yMin: box[1], xMax: box[half], yMax: box[half + 1]), world)
+      // One area, beyond the edge of the world: in two, what lies across the edge would be in neither.
+      let xMax = box[half] + ((box[0] - box[half]) / width).rounded(.up) * width
+      geometry = Geometry(area: Envelope(xMin: box[0], yMin: box[1], xMax: xMax, yMax: box[half + 1]))
     }
     if let range = placement.yRange, let extent = geometry.envelope {
       for y in [extent.yMin, extent.yMax] where !range.contains(y) {
@@ -71,18 +73,5 @@ extension GeometryLiteral {
     var result = GeometryLiteral(geometry: moved, box: box)
     if let extent = moved.envelope { result.shifts = placement.shifts(extent) }
     return result
-  }
-}
-
-extension Geometry {
-  /// A box across the edge of the world.
-  fileprivate init(crossing box: Envelope, _ world: (xMin: Double, width: Double)) {
-    let parts = [
-      Envelope(xMin: box.xMin, yMin: box.yMin, xMax: world.xMin + world.width, yMax: box.yMax),
-      Envelope(xMin: world.xMin, yMin: box.yMin, xMax: box.xMax, yMax: box.yMax),
-    ]
-    let pieces = parts.filter { $0.xMin < $0.xMax }.map { Geometry(area: $0) }
-    let all = Geometry.collection(pieces)
-    self = all.uniform ?? all
   }
 }

@@ -32,6 +32,30 @@ struct ResultPartTests {
     }
   }
 
+  @Test func `large results wait for the client, and what would be too many is refused`() throws {
+    server.connection.reads = false
+    let queries = (0..<24).map { _ in server.request("feature/query", ["overlay": "o", "limit": .integer(count)]) }
+    let echo = server.request("session/echo", ["value": 1])
+    #expect(server.connection.session.unread < 16 << 20)
+    server.connection.reads = true
+    let answers = try server.takeMessages()
+    #expect(Set(answers.map { $0["id"] }) == Set(queries + [echo]) && answers.count == 25)
+    let results = answers.filter { $0["result"]?["features"]?.array?.count == count }
+    let refused = answers.filter { $0["error"]?["data"]?["kind"] == "serverBusy" }
+    #expect(results.count > 4 && refused.count > 4 && results.count + refused.count == 24)
+    #expect(results.map { $0["id"] } == Array(queries.prefix(results.count)))
+  }
+
+  @Test func `a cancelled request gets no result that waits`() throws {
+    server.connection.reads = false
+    let queries = (0..<3).map { _ in server.request("feature/query", ["overlay": "o", "limit": .integer(count)]) }
+    server.cancel(queries[1])
+    server.connection.reads = true
+    let answers = try server.takeMessages()
+    #expect(Set(answers.map { $0["id"] }) == Set(queries) && answers.count == 3)
+    #expect(answers.first { $0["id"] == queries[1] }?["error"]?["data"]?["kind"] == "cancelled")
+  }
+
   @Test func `a client that does not read has at most two parts waiting`() throws {
     server.connection.reads = false
     let query = request()

@@ -20,6 +20,28 @@ struct UndoTests {
     try server.call("edit/history")["undo"]?.array?.count ?? 0
   }
 
+  @Test func `removals among many objects are undone`() throws {
+    let server = try MemoryServer()
+    try server.call("map/create", ["id": "m"])
+    for number in 0..<130 { try server.call("layer/addGroup", ["map": "m", "id": .string("g\(number)")]) }
+    let before = try Self.undone(server)
+    for number in [61, 62, 63, 64, 128, 129] {
+      try server.call("layer/remove", ["layer": .string("g\(number)")])
+    }
+    for _ in 0..<6 { try server.call("edit/undo") }
+    #expect(try Self.undone(server) == before)
+    let refused = try server.refusal(
+      "model/apply",
+      [
+        "commands": [
+          ["method": "layer/remove", "params": ["layer": "g62"]],
+          ["method": "layer/remove", "params": ["layer": "no"]],
+        ]
+      ])
+    #expect(refused["kind"] == "transactionFailed")
+    #expect(try Self.undone(server) == before)
+  }
+
   @Test(arguments: UInt64(0)..<30)
   func `undoing all commands restores the model, and redoing them their result`(seed: UInt64) throws {
     let server = try MemoryServer()
