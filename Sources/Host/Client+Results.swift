@@ -5,6 +5,7 @@ import Handlers
 import JSON
 import JSONRPC
 import Subscriptions
+import Synchronization
 
 /// A result as JSON text.
 struct WrittenResult: Sendable {
@@ -21,26 +22,41 @@ struct WrittenResult: Sendable {
 }
 
 /// Results that wait until the client has read earlier output: many large ones, asked for at once, are found faster than any pipe is read.
-struct WaitingResults {
+///
+/// Its bytes are read by workers, all else is confined to the loop.
+struct WaitingResults: ~Copyable {
   fileprivate var answers: Deque<(pending: PendingReply, result: WrittenResult, isLast: Bool)> = []
-  /// Bytes of the results, each counted once for all that wait for it.
-  fileprivate var byteCount = 0
+  /// Work that begins when less waits.
+  fileprivate var postponed: [() -> Void] = []
+  let size = WaitingSize()
+}
+
+/// The bytes of the results that wait, each counted once for all who asked for it.
+final class WaitingSize: Sendable {
+  private let bytes = Atomic(0)
+  /// As much as one result may have: memory is that, and one result for each thread.
+  private static let limit = 64 << 20
+
+  /// Whether no further question should be worked on.
+  var isFull: Bool { bytes.load(ordering: .relaxed) > Self.limit }
+
+  fileprivate func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 }
 
 extension Client {
   /// Sends a result to each of the requests for it, when there is room.
   func replyInTurn(_ result: WrittenResult, to waiters: [PendingReply]) {
-    let limit = session?.limits.busyBytes ?? 0
-    guard waitingResults.answers.isEmpty || waitingResults.byteCount + result.byteCount <= limit else {
-      for waiter in waiters { waiter.fail(.serverBusy(unread: waitingResults.byteCount, wasRun: true)) }
-      return
-    }
-    waitingResults.byteCount += result.byteCount
+    guard !waiters.isEmpty else { return }
+    waitingResults.size.add(result.byteCount)
     for (index, waiter) in waiters.enumerated() {
       waitingResults.answers.append((waiter, result, isLast: index == waiters.count - 1))
     }
-    if waiters.isEmpty { waitingResults.byteCount -= result.byteCount }
     sendResults()
+  }
+
+  /// Begins the work when few enough results wait.
+  func postpone(_ work: @escaping () -> Void) {
+    if waitingResults.size.isFull { waitingResults.postponed.append(work) } else { work() }
   }
 
   /// Sends the results that wait, while the client reads. They state a revision, so they wait where answers do.
@@ -48,9 +64,13 @@ extension Client {
     guard !waitingResults.answers.isEmpty, let session else { return }
     session.turn {
       while SendLimits.hasRoomForParts(session), !session.holdsAnswers, let next = waitingResults.answers.popFirst() {
-        if next.isLast { waitingResults.byteCount -= next.result.byteCount }
+        if next.isLast { waitingResults.size.add(-next.result.byteCount) }
         next.pending.reply(next.result.json)
       }
     }
+    guard !waitingResults.size.isFull, !waitingResults.postponed.isEmpty else { return }
+    let postponed = waitingResults.postponed
+    waitingResults.postponed = []
+    for work in postponed { postpone(work) }
   }
 }

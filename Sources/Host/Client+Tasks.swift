@@ -120,7 +120,11 @@ extension Client {
     let bound = LoopBound(self, on: loop)
     let boundTask = LoopBound(task, on: loop)
     let priority = request?.meta.task?.priority.map(WorkPriority.init)
+    let waiting = kind == nil ? waitingResults.size : nil
     loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
+      if waiting?.isFull == true {
+        return loop.execute { bound.value.postpone(boundTask.value, piece) }
+      }
       let outcome = Result { try worker.run { WorkEnd<R>(try piece(worker)) } }
       // Keeps the params alive, which the work may read in place.
       withExtendedLifetime(request) {}
@@ -132,6 +136,12 @@ extension Client {
         if kind?.readsFile == true { client.host.trimSoon() }
       }
     }
+  }
+
+  /// Puts off a piece of work until the client has read more of the results before.
+  private func postpone<R: JSONEncodable & Sendable>(_ task: RunningTask, _ piece: @escaping Plan<R>.Work) {
+    tasks.working -= 1
+    postpone { [unowned self] in if tasks.contains(task) { work(on: task, piece) } }
   }
 
   private func take<R: JSONEncodable & Sendable>(_ outcome: Result<WorkEnd<R>, any Error>, of task: RunningTask) {

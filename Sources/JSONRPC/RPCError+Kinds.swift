@@ -65,12 +65,10 @@ extension RPCError {
 
   public static let cancelled = RPCError(code: -32800, kind: "cancelled", message: "The request was cancelled.")
 
-  /// - Parameter wasRun: whether the work was done, and its result dropped.
-  public static func serverBusy(unread: Int, wasRun: Bool = false) -> RPCError {
+  static func serverBusy(unread: Int) -> RPCError {
     RPCError(
       code: -31001, kind: "serverBusy",
-      message:
-        "\(unread) bytes of earlier answers are unread; \(wasRun ? "the result was dropped" : "the request was not run")."
+      message: "\(unread) bytes of earlier answers are unread; the request was not run."
     ).with("unread", unread)
   }
 

@@ -44,8 +44,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case superseded
   /// Client and server have no protocol version in common.
   case versionMismatch
-  /// The client has left too many bytes unread; the request was not run, or its result was dropped because 64 MiB of
-  /// other results wait to be read.
+  /// The client has left too many bytes unread; the request was not run.
   case serverBusy
   /// As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.
   /// `initialize` answers the limits.

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"9f580c1282c12778"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"86921aab86bfe185"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3427,7 +3427,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["supported"],"properties":{"supported":{"type":"array","items":{"type":"string"},\#
 "description":"The versions that the server supports."}}},\#
 "x-since":"0.1.0"},\#
-"serverBusy":{"code":-31001,"message":"The client has left too many bytes unread; the request was not run, or its result was dropped because 64 MiB of other results wait to be read.","data":{"kind":"serverBusy","unread":268435456},\#
+"serverBusy":{"code":-31001,"message":"The client has left too many bytes unread; the request was not run.","data":{"kind":"serverBusy","unread":268435456},\#
 "x-data":{"type":"object","required":["unread"],"properties":{"unread":{"type":"integer","description":"Number of bytes unread.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
 "limitReached":{"code":-31004,"message":"As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#

@@ -32,7 +32,7 @@ struct ResultPartTests {
     }
   }
 
-  @Test func `large results wait for the client, and what would be too many is refused`() throws {
+  @Test func `large results wait for the client, and so do questions when many wait`() throws {
     server.connection.reads = false
     let queries = (0..<24).map { _ in server.request("feature/query", ["overlay": "o", "limit": .integer(count)]) }
     let echo = server.request("session/echo", ["value": 1])
@@ -41,9 +41,7 @@ struct ResultPartTests {
     let answers = try server.takeMessages()
     #expect(Set(answers.map { $0["id"] }) == Set(queries + [echo]) && answers.count == 25)
     let results = answers.filter { $0["result"]?["features"]?.array?.count == count }
-    let refused = answers.filter { $0["error"]?["data"]?["kind"] == "serverBusy" }
-    #expect(results.count > 4 && refused.count > 4 && results.count + refused.count == 24)
-    #expect(results.map { $0["id"] } == Array(queries.prefix(results.count)))
+    #expect(results.map { $0["id"] } == queries)
   }
 
   @Test func `a cancelled request gets no result that waits`() throws {

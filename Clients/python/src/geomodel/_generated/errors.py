@@ -184,8 +184,7 @@ class VersionMismatchError(GeoModelError):
 
 
 class ServerBusyError(GeoModelError):
-    """The client has left too many bytes unread; the request was not run, or its result was dropped because
-    64 MiB of other results wait to be read.
+    """The client has left too many bytes unread; the request was not run.
 
     `data` has:
         unread: Number of bytes unread. (byte)
