@@ -59,6 +59,16 @@ public struct Envelope: Hashable, Sendable {
     other.xMin >= xMin && other.xMax <= xMax && other.yMin >= yMin && other.yMax <= yMax
   }
 
+  /// The box across the antimeridian as one, its east whole turns beyond the edge; any other as it is.
+  ///
+  /// - Parameter width: of the world, the period of x.
+  public func unrolled(around width: Double) -> Envelope {
+    guard xMin > xMax else { return self }
+    var box = self
+    box.xMax += ((xMin - xMax) / width).rounded(.up) * width
+    return box
+  }
+
   /// The boxes it stands for: itself, or two if it crosses the antimeridian at ±`limit` (180 in degrees).
   public func split(at limit: Double) -> [Envelope] {
     guard xMin > xMax else { return [self] }

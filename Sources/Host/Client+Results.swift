@@ -13,11 +13,12 @@ struct WrittenResult: Sendable {
   let byteCount: Int
 
   init(_ result: some JSONEncodable) {
-    var writer = JSONWriter(capacity: 512)
-    result.encode(to: &writer)
-    let bytes = [UInt8](writer.bytes)
-    byteCount = bytes.count
-    json = .written { output in bytes.withUnsafeBytes { output.raw($0) } }
+    var count = 0
+    json = .made { writer in
+      result.encode(to: &writer)
+      count = writer.count
+    }
+    byteCount = count
   }
 }
 
@@ -28,17 +29,21 @@ struct WaitingResults: ~Copyable {
   fileprivate var answers: Deque<(pending: PendingReply, result: WrittenResult, isLast: Bool)> = []
   /// Work that begins when less waits.
   fileprivate var postponed: [() -> Void] = []
-  let size = WaitingSize()
+  let size: WaitingSize
+
+  init(limit: Int) { size = WaitingSize(limit: limit) }
 }
 
 /// The bytes of the results that wait, each counted once for all who asked for it.
 final class WaitingSize: Sendable {
   private let bytes = Atomic(0)
-  /// As much as one result may have: memory is that, and one result for each thread.
-  private static let limit = 64 << 20
+  private let limit: Int
+
+  /// - Parameter limit: as many bytes as one result may have: memory is bounded by that, and one result for each thread.
+  init(limit: Int) { self.limit = limit }
 
   /// Whether no further question should be worked on.
-  var isFull: Bool { bytes.load(ordering: .relaxed) > Self.limit }
+  var isFull: Bool { bytes.load(ordering: .relaxed) > limit }
 
   fileprivate func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 }

@@ -96,9 +96,9 @@ extension Client {
   ) -> RunningTask {
     let bound = LoopBound(self, on: loop)
     let progress = ProgressGate()
-    let limit = session?.limits.resultBytes ?? SessionLimits().resultBytes
     let worker = Worker(
-      files: files, readers: readers, resultBytes: limit, documentLimits: host.configuration.documentLimits
+      files: files, readers: readers, resultBytes: host.configuration.limits.resultBytes,
+      documentLimits: host.configuration.documentLimits
     ) { [loop] fraction in
       progress.report(fraction, on: loop) { bound.value.report(progress.latest, of: handle) }
     }

@@ -44,7 +44,7 @@ final class Client: MethodHost, HandlerClient {
   var unreadBefore = 0
   /// Tasks with a part of their result that is not sent yet, in the order in which the parts were made.
   var tasksWithParts: [RunningTask] = []
-  var waitingResults = WaitingResults()
+  var waitingResults: WaitingResults
 
   struct Wait {
     let pending: PendingReply
@@ -53,6 +53,7 @@ final class Client: MethodHost, HandlerClient {
 
   init(of host: Host) {
     self.host = host
+    waitingResults = WaitingResults(limit: host.configuration.limits.resultBytes)
     files = FilePaths(
       root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories,
       allowsNetwork: host.configuration.allowsNetwork)

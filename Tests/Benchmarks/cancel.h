@@ -53,16 +53,11 @@ static void cancel_work(Server *s, uint32_t points, const char *label, const cha
   static const char cancel[] = "{\"jsonrpc\":\"2.0\",\"method\":\"$/cancelRequest\",\"params\":{\"id\":20}}";
   double answered = 0, back = 0;
   for (int wait = 1; wait <= LONGEST_WAIT; wait += 24) {
-    Buffer b = {0};
-    begin_request(&b, 20, method);
-    append(&b, params, strlen(params));
-    append_literal(&b, "}");
-    frame_from(&b, 0);
-    transmit(s, b.data, b.length);
+    send_request(s, 20, method, params);
     // A large request is read first: the answer to this says that it has begun.
     if (strlen(params) > 65536) call(s, 21, "session/echo", "{}");
     poll(NULL, 0, wait);
-    b.length = 0;
+    Buffer b = {0};
     append(&b, cancel, sizeof cancel - 1);
     frame_from(&b, 0);
     double start = now();

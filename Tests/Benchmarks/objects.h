@@ -65,24 +65,15 @@ static void undo_objects(char **command) {
 // Sends `session/echo`, one in flight, until a request is answered, its snapshot is complete, and 300 ms more have passed, in which
 // freed memory goes back. The longest answer time is the longest time that the loop was held.
 static double held_by(Server *s, uint32_t request, const char *method, const char *params, uint32_t *echo) {
-  Buffer b = {0};
-  begin_request(&b, request, method);
-  append(&b, params, strlen(params));
-  append_literal(&b, "}");
-  frame_from(&b, 0);
-  transmit(s, b.data, b.length);
+  send_request(s, request, method, params);
   char answer[32];
   int answer_length = sprintf(answer, "\"id\":%u,", request);
   int is_answered = 0, is_complete = 0, waits = 0;
   double longest = 0, asked = 0, end = 0;
   while (!is_answered || !is_complete || waits || now() < end) {
     if (!waits) {
-      b.length = 0;
-      begin_request(&b, ++*echo, "session/echo");
-      append_literal(&b, "{}}");
-      frame_from(&b, 0);
       asked = now();
-      transmit(s, b.data, b.length);
+      send_request(s, ++*echo, "session/echo", "{}");
       waits = 1;
     }
     Frame frame;
@@ -104,7 +95,6 @@ static double held_by(Server *s, uint32_t request, const char *method, const cha
     }
     if (!is_answered || !is_complete) end = now() + 0.3;
   }
-  free(b.data);
   return longest;
 }
 

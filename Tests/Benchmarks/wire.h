@@ -138,7 +138,7 @@ static void expect(Frame frame, uint32_t id) {
     fail("request %u was answered by %.*s", id, (int)(frame.length < 500 ? frame.length : 500), frame.data);
 }
 
-static Frame call(Server *s, uint32_t id, const char *method, const char *params) {
+static void send_request(Server *s, uint32_t id, const char *method, const char *params) {
   Buffer b = {0};
   begin_request(&b, id, method);
   append(&b, params, strlen(params));
@@ -146,6 +146,10 @@ static Frame call(Server *s, uint32_t id, const char *method, const char *params
   frame_from(&b, 0);
   transmit(s, b.data, b.length);
   free(b.data);
+}
+
+static Frame call(Server *s, uint32_t id, const char *method, const char *params) {
+  send_request(s, id, method, params);
   Frame answer = next_answer(s);
   expect(answer, id);
   return answer;

@@ -38,8 +38,7 @@ public struct WorldWrap: Hashable, Sendable {
   ///
   /// - Parameter extent: of the positions; more than a turn beyond the world is ignored.
   public func turns(of box: Envelope, over extent: Envelope?) -> [Envelope] {
-    var box = box
-    if box.xMin > box.xMax { box.xMax += ((box.xMin - box.xMax) / width).rounded(.up) * width }
+    let box = box.unrolled(around: width)
     let low = max(min(xMin, extent?.xMin ?? xMin), xMin - width)
     let high = min(max(xMax, extent?.xMax ?? xMax), xMax + width)
     // A box wider than a turn covers everything.

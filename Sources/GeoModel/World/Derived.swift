@@ -113,7 +113,7 @@ extension World {
     _ id: LayerID, _ outer: LayerViewState, isHidden: Bool?, at scale: Double,
     to result: inout [(layer: LayerID, state: LayerViewState)]
   ) -> LayerViewState {
-    // No layer is copied: one has 500 bytes.
+    // In place: finding a layer copies it.
     let read = layers.read(id) { layer in
       (state: layer.pointee.stateOfItsOwn(in: outer, isHidden: isHidden, at: scale), grouping: layer.pointee.grouping)
     }

@@ -84,7 +84,7 @@ struct SpatialFilter: Sendable {
             .invalidGeometry, "Only a box in a reference that goes around the world can cross the antimeridian.",
             path: path + "/xMax", expected: "number not below xMin")
         }
-        box.xMax += ((box.xMin - box.xMax) / wrap.width).rounded(.up) * wrap.width
+        box = box.unrolled(around: wrap.width)
       }
       return Geometry(area: box)
     }

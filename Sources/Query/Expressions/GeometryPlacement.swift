@@ -58,8 +58,8 @@ extension GeometryLiteral {
           found: "\(box[0]) and \(box[half])")
       }
       // One area, beyond the edge of the world: in two, what lies across the edge would be in neither.
-      let xMax = box[half] + ((box[0] - box[half]) / width).rounded(.up) * width
-      geometry = Geometry(area: Envelope(xMin: box[0], yMin: box[1], xMax: xMax, yMax: box[half + 1]))
+      let area = Envelope(xMin: box[0], yMin: box[1], xMax: box[half], yMax: box[half + 1])
+      geometry = Geometry(area: area.unrolled(around: width))
     }
     if let range = placement.yRange, let extent = geometry.envelope {
       for y in [extent.yMin, extent.yMax] where !range.contains(y) {

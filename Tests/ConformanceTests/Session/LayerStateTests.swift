@@ -38,8 +38,13 @@ struct LayerStateTests {
     try server.call("view/setContent", ["view": "v", "map": "n"])
     try server.call("view/setContent", ["view": "v", "map": "m"])
     _ = try server.takeMessages()
-    for message in server.record ?? [] { try observer.replica.apply(message) }
+    let messages = server.record ?? []
+    for message in messages { try observer.replica.apply(message) }
     try observer.check(server, "\(patterns)")
+    // In pieces: each layer of the new view is an operation of its own, not one with all of them.
+    let operations = messages.flatMap { $0["params"]?["changes"]?.array ?? [] }
+    let pieces = operations.count { $0["path"]?.string?.hasPrefix("/views/w/layerViewStates/") == true }
+    #expect(pieces >= Self.count)
     let states = try server.state("/views/w/layerViewStates")["/views/w/layerViewStates"]?.object
     #expect(states?.count == Self.count)
     #expect(states?["g11"] == ["notVisible"])
