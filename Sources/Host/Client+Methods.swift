@@ -53,7 +53,10 @@ extension Client {
         try host.checkDocument()
         let process = try change(call, name) { try start(params, &$0) }
         let pending = call.deferReply()
-        pending.onCancel = { [unowned self] in cancel(process) }
+        pending.onCancel = { [unowned self] _ in
+          cancel(process)
+          return true
+        }
         waits[process] = Wait(pending: pending) { [unowned self] outcome in
           guard outcome != .cancelled else { return pending.fail(.cancelled) }
           do { pending.reply(try end(params, outcome, host.world)) } catch {

@@ -12,7 +12,7 @@ extension Client {
   func hold<R: JSONEncodable & Sendable>(
     _ part: [UInt8], of task: RunningTask, _ next: @escaping Plan<R>.Work
   ) {
-    guard tasks.contains(task) else { return }
+    guard task.isRunning else { return }
     task.sendPart = { [unowned self, unowned task] in
       task.sendPart = nil
       task.partsAhead += 1

@@ -32,7 +32,8 @@ extension Client {
 
   /// Starts the tasks that waited for one that has ended, whatever its outcome.
   func releaseDependents(of task: RunningTask) {
-    let dependents = task.dependents.values.sorted { $0.number < $1.number }
+    guard !task.dependents.isEmpty else { return }
+    let dependents = task.dependents.values.inOrder
     task.dependents = [:]
     for dependent in dependents {
       dependent.awaited[task.number] = nil
@@ -44,7 +45,8 @@ extension Client {
 
   /// Ends the waiting of a task, and stops the tasks that nothing else waits for.
   func releasePrerequisites(of task: RunningTask) {
-    let awaited = task.awaited.values.sorted { $0.number < $1.number }
+    guard !task.awaited.isEmpty else { return }
+    let awaited = task.awaited.values.inOrder
     task.awaited = [:]
     for other in awaited {
       other.dependents[task.number] = nil

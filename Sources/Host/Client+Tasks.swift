@@ -141,14 +141,14 @@ extension Client {
   /// Puts off a piece of work until the client has read more of the results before.
   private func postpone<R: JSONEncodable & Sendable>(_ task: RunningTask, _ piece: @escaping Plan<R>.Work) {
     tasks.working -= 1
-    postpone { [unowned self] in if tasks.contains(task) { work(on: task, piece) } }
+    postpone { [unowned self] in if task.isRunning { work(on: task, piece) } }
   }
 
   private func take<R: JSONEncodable & Sendable>(_ outcome: Result<WorkEnd<R>, any Error>, of task: RunningTask) {
     switch outcome {
     case .success(.part(let part, let next)): hold(part, of: task, next)
     case .success(.answer(let result)):
-      guard tasks.contains(task) else { return }
+      guard task.isRunning else { return }
       tasks.remove(task)
       flushHeldBack()
       if let request = task.request { tasks.finished.remember(request, result.json) }
@@ -162,7 +162,7 @@ extension Client {
   private func finish<R: JSONEncodable & Sendable>(
     _ task: RunningTask, _ outcome: Result<Plan<R>.Finish, any Error>
   ) {
-    guard tasks.contains(task) else { return }
+    guard task.isRunning else { return }
     host.world.begin(origin: .task)
     if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
     do {
@@ -198,16 +198,17 @@ extension Client {
     // The scope of a load is its layer; a request's own scope ends only this waiter.
     if task.isShared, let scope = request.scope { tasks.add(pending, scopedTo: scope, of: task) }
     pending.progress?.begin(task.method)
-    pending.mayCancel = { [unowned task] in !task.hasLastWaiter || task.worker.cancel() }
-    pending.onCancel = { [unowned self, unowned pending] in
+    pending.onCancel = { [unowned self] pending in
+      guard !task.hasLastWaiter || task.worker.cancel() else { return false }
       task.waiters.remove(pending)
       if task.isUnwanted { stop(task) }
+      return true
     }
   }
 
   /// Cancels a task's work, which ends at its next cancellation check, and restores the world.
   func stop(_ task: RunningTask) {
-    guard tasks.contains(task) else { return }
+    guard task.isRunning else { return }
     task.worker.cancel()
     task.begin = nil
     task.sendPart = nil

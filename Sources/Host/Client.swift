@@ -18,8 +18,9 @@ final class Client: MethodHost, HandlerClient {
   var router = Router()
   /// The commands of transactions, by name.
   var commands: [String: Command] = [:]
-  /// Exists from the first message on.
-  private(set) weak var session: Session?
+  /// Exists from the first message on; nil when it has ended. It owns the client, by its routes. Not weak: every use of an object
+  /// with weak references is slower.
+  private(set) unowned var session: Session?
   /// Whether params with unknown members are refused.
   var isStrict = false
   /// The model's time when changes were last published.
@@ -88,7 +89,7 @@ final class Client: MethodHost, HandlerClient {
       router: router, lifecycle: lifecycle, limits: configuration.limits, loop: loop, recorder: recorder,
       logger: configuration.logger
     ) { RPCError($0, in: nil, at: "/params") }
-    // The session owns the client, by its routes. A weak reference would make every further one slower.
+    session.onRelease = { [unowned self] in self.session = nil }
     session.onDrained = { [unowned self] in drained() }
     session.hasMore = { [unowned self] in isHeldBack || isResumeScheduled }
     self.session = session

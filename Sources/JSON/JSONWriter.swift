@@ -255,6 +255,7 @@ public struct JSONWriter: ~Copyable {
   public mutating func value(_ encodable: some JSONEncodable) { encodable.encode(to: &self) }
 
   /// Writes a member; nothing for nil.
+  @inlinable
   public mutating func member(_ name: StaticString, _ value: (some JSONEncodable)?) {
     guard let value else { return }
     key(name)

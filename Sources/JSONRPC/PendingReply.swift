@@ -13,11 +13,9 @@ public final class PendingReply {
   public private(set) var document: JSONDocument?
   /// Whether the answer has been given; later answers are ignored.
   public private(set) var isAnswered = false
-  /// Called once when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work,
-  /// and may give another answer instead.
-  public var onCancel: (() -> Void)?
-  /// Whether the work can still be cancelled; if not, its result is the answer.
-  public var mayCancel: (() -> Bool)?
+  /// Called when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work and
+  /// returns true, having given another answer or none; or returns false if the work takes effect, whose result is the answer.
+  public var onCancel: ((PendingReply) -> Bool)?
   /// Progress for the client, if its params requested it by `meta.progressToken`, or by `workDoneToken` as in LSP.
   public private(set) var progress: Progress?
   /// The token under which the client gets parts of the result, if it asked for them.
@@ -37,9 +35,10 @@ public final class PendingReply {
     document = call.document
     batch = call.batch
     self.started = started
-    partToken = RequestID(call.params["meta"]["partialResultToken"]) ?? RequestID(call.params["partialResultToken"])
+    let meta = call.params["meta"]
+    partToken = RequestID(meta["partialResultToken"]) ?? RequestID(call.params["partialResultToken"])
     progress =
-      Progress(token: call.params["meta"]["progressToken"], session: call.session)
+      Progress(token: meta["progressToken"], session: call.session)
       ?? Progress(token: call.params["workDoneToken"], session: call.session)
   }
 
@@ -70,10 +69,7 @@ public final class PendingReply {
 
   /// Ends the work and answers, by ``onCancel`` or else with `reason`.
   public func cancel(_ reason: RPCError = .cancelled) {
-    guard !isAnswered, mayCancel?() ?? true else { return }
-    let stop = onCancel
-    onCancel = nil
-    stop?()
+    guard !isAnswered, onCancel?(self) ?? true else { return }
     fail(reason)
   }
 
@@ -97,7 +93,6 @@ public final class PendingReply {
   func release() {
     document = nil
     onCancel = nil
-    mayCancel = nil
     progress = nil
   }
 }

@@ -64,6 +64,8 @@ public final class Session {
   public var onDrained: (() -> Void)?
   /// Whether the application holds back changes until ``onDrained``: the end of input waits for them.
   public var hasMore: (() -> Bool)?
+  /// Called when nothing uses the session any more.
+  public var onRelease: (() -> Void)?
   /// Receives the `processId` of `initialize`: the transport watches that process.
   public var onClientProcess: ((Int32) -> Void)?
 
@@ -121,6 +123,8 @@ public final class Session {
     self.mapError = mapError
     framer = Framer(messageBytes: limits.messageBytes, headerBytes: limits.headerBytes)
   }
+
+  deinit { onRelease?() }
 
   /// Runs `body` as one turn: its output is handed over in one piece at the end.
   public func turn<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {

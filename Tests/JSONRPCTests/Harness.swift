@@ -57,7 +57,10 @@ final class Harness {
     }
     router.on("wait") { call in
       let pending = call.deferReply()
-      pending.onCancel = { waiting.stopped.append("\(pending.id.map { "\($0)" } ?? "-")") }
+      pending.onCancel = { pending in
+        waiting.stopped.append("\(pending.id.map { "\($0)" } ?? "-")")
+        return true
+      }
       waiting.replies.append(pending)
       return .later
     }

@@ -131,7 +131,10 @@ import Testing
     _ = harness.answer("1", "wait")
     let pending = harness.waiting.replies[0]
     let text = text
-    pending.onCancel = { pending.reply(text) }
+    pending.onCancel = { pending in
+      pending.reply(text)
+      return true
+    }
     #expect(harness.lines(cancel("1")) == [result("1", "\"done\"")])
   }
 

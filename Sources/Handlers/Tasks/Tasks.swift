@@ -22,6 +22,8 @@ package final class RunningTask {
   package let abandon: ((inout World) -> Void)?
   /// Its number among all tasks, in the order they began.
   package fileprivate(set) var number = 0
+  /// Whether it is one of its client's tasks: neither answered nor stopped.
+  package fileprivate(set) var isRunning = false
   package var waiters = Waiters()
   /// Waiters with a scope of their own, by scope: a load is shared, and each waiter may belong to another view.
   package fileprivate(set) var guests: [ObjectReference: [PendingReply]] = [:]
@@ -81,8 +83,8 @@ package final class RunningTask {
   private var isWantedByWaitersAlone: Bool { dependents.isEmpty || !isShared }
 }
 
-/// A request that begins a task or joins one.
-package struct TaskRequest {
+/// A request that begins a task or joins one. A class: it is handed to the loop, a worker and back.
+package final class TaskRequest: Sendable {
   package let method: String
   package let params: JSONValue
   package let meta: SessionProtocol.Meta
@@ -147,30 +149,43 @@ package struct TaskRequest {
 
 /// Replies that wait for one task, in the order of the requests. Adding and removing one is O(1).
 package struct Waiters {
-  private var byOrder: [Int: PendingReply] = [:]
+  /// Nearly every task has one, which needs no table.
+  private var first: PendingReply?
+  private var others: [Int: PendingReply] = [:]
 
-  package var count: Int { byOrder.count }
-  package var isEmpty: Bool { byOrder.isEmpty }
-  package var all: [PendingReply] { byOrder.values.sorted { $0.order < $1.order } }
+  package var count: Int { (first == nil ? 0 : 1) + others.count }
+  package var isEmpty: Bool { first == nil && others.isEmpty }
+  package var all: [PendingReply] {
+    let others = others.isEmpty ? [] : others.values.sorted { $0.order < $1.order }
+    return (first.map { [$0] } ?? []) + others
+  }
 
-  package mutating func add(_ pending: PendingReply) { byOrder[pending.order] = pending }
+  package mutating func add(_ pending: PendingReply) {
+    if isEmpty { first = pending } else { others[pending.order] = pending }
+  }
+
   /// - Returns: whether it waited.
   @discardableResult
-  package mutating func remove(_ pending: PendingReply) -> Bool { byOrder.removeValue(forKey: pending.order) != nil }
-  package mutating func removeAll() { byOrder = [:] }
+  package mutating func remove(_ pending: PendingReply) -> Bool {
+    guard first === pending else { return others.removeValue(forKey: pending.order) != nil }
+    first = nil
+    return true
+  }
+
+  package mutating func removeAll() { self = Waiters() }
 }
 
-/// The tasks of a client. What is done for one task does not depend on the number of tasks. A class: methods of another module's
+/// The tasks of a client, each with a handle of its own. What is done for one task does not depend on the number of tasks. A class: methods of another module's
 /// value copy it.
 package final class Tasks {
   package init() {}
 
-  private var byNumber: [Int: RunningTask] = [:]
   private var byHandle: [Text: RunningTask] = [:]
   private var byKey: [TaskKey: RunningTask] = [:]
-  /// Tasks that end with an object, wholly or for some who wait.
-  private var byScope: [ObjectReference: Set<Int>] = [:]
-  private var saving: Set<Int> = []
+  /// Tasks that end with an object, wholly or for some who wait, by number.
+  private var byScope: [ObjectReference: [Int: RunningTask]] = [:]
+  /// Saves of documents, by number.
+  private var saving: [Int: RunningTask] = [:]
   /// Results of tasks that run once; see ``remember(_:_:)``.
   package var finished = FinishedTasks()
   /// Number of tasks ever started.
@@ -178,13 +193,11 @@ package final class Tasks {
   /// Work under way, cancelled work that has not stopped yet included.
   package var working = 0
 
-  package var count: Int { byNumber.count }
+  package var count: Int { byHandle.count }
   /// In the order they began.
-  package var running: [RunningTask] { byNumber.values.sorted { $0.number < $1.number } }
+  package var running: [RunningTask] { byHandle.values.inOrder }
   /// Saves of documents.
-  package var saves: [RunningTask] { saving.sorted().compactMap { byNumber[$0] } }
-
-  package func contains(_ task: RunningTask) -> Bool { byNumber[task.number] === task }
+  package var saves: [RunningTask] { saving.values.inOrder }
 
   package func find(_ key: TaskKey?) -> RunningTask? { key.flatMap { byKey[$0] } }
 
@@ -197,8 +210,7 @@ package final class Tasks {
 
   /// The tasks that end with an object, wholly or for some who wait, in the order they began.
   package func scoped(to object: ObjectReference) -> [RunningTask] {
-    guard let numbers = byScope[object] else { return [] }
-    return numbers.sorted().compactMap { byNumber[$0] }
+    byScope[object]?.values.inOrder ?? []
   }
 
   /// All objects with which tasks end.
@@ -221,28 +233,37 @@ package final class Tasks {
   package func add(_ task: RunningTask) {
     started += 1
     task.number = started
-    byNumber[started] = task
+    task.isRunning = true
     byHandle[Text(task.handle)] = task
     if let key = task.key { byKey[key] = task }
-    if let scope = task.scope { byScope[scope, default: []].insert(started) }
-    if task.kind == .saveDocument { saving.insert(started) }
+    if let scope = task.scope { byScope[scope, default: [:]][started] = task }
+    if task.kind == .saveDocument { saving[started] = task }
   }
 
   /// Lets a waiter of a shared task leave when an object closes.
   package func add(_ pending: PendingReply, scopedTo scope: ObjectReference, of task: RunningTask) {
     task.guests[scope, default: []].append(pending)
-    byScope[scope, default: []].insert(task.number)
+    byScope[scope, default: [:]][task.number] = task
   }
 
   package func remove(_ task: RunningTask) {
     task.timer?.cancel()
-    guard byNumber.removeValue(forKey: task.number) != nil else { return }
-    if byHandle[Text(task.handle)] === task { byHandle[Text(task.handle)] = nil }
+    guard task.isRunning else { return }
+    task.isRunning = false
+    byHandle[Text(task.handle)] = nil
     if let key = task.key, byKey[key] === task { byKey[key] = nil }
-    for scope in [task.scope].compactMap({ $0 }) + task.guests.keys {
-      byScope[scope]?.remove(task.number)
-      if byScope[scope]?.isEmpty == true { byScope[scope] = nil }
-    }
-    saving.remove(task.number)
+    if let scope = task.scope { remove(task, from: scope) }
+    for scope in task.guests.keys { remove(task, from: scope) }
+    if task.kind == .saveDocument { saving[task.number] = nil }
   }
+
+  private func remove(_ task: RunningTask, from scope: ObjectReference) {
+    byScope[scope]?[task.number] = nil
+    if byScope[scope]?.isEmpty == true { byScope[scope] = nil }
+  }
+}
+
+extension Swift.Collection<RunningTask> {
+  /// In the order they began.
+  package var inOrder: [RunningTask] { sorted { $0.number < $1.number } }
 }
