@@ -27,6 +27,8 @@ extension ClusterTree {
     try check(0.05)
     var first = try ClusterRows(leaves, reach: settings.reach(at: settings.maxZoom)) { try check(0.05 + 0.1 * $0) }
     levels[settings.maxZoom + 1] = first.stored()
+    // Each cluster has two nodes or more. Memory that is not used stays the system's.
+    clusters.reserveCapacity(leaves.count)
     var build = ClusterBuild(first, leaves.count)
     for zoom in stride(from: settings.maxZoom, through: 0, by: -1) {
       let (done, zooms) = (Double(settings.maxZoom - zoom), Double(settings.maxZoom + 1))
@@ -40,18 +42,19 @@ extension ClusterTree {
 struct ClusterBuild {
   var rows: ClusterRows
   /// By first leaf: whether a node may have neighbours.
-  private var near: [UInt64]
+  private var near: BitTable
   /// By first leaf: whether a node has become part of a cluster at this zoom.
-  private var taken: [UInt64]
+  private var taken: BitTable
   /// By first leaf: whether its neighbours are to be searched, as ``pairs`` do not have them all.
-  private var dense: [UInt64]
-  /// By first leaf, of nodes that may have neighbours: index among all entries.
-  private var places: [UInt32]
+  private var dense: BitTable
+  /// By entry: the same.
+  private var removed: BitTable
+  /// By first leaf, of nodes that may have neighbours. With the node, which its entry has too: both are read together.
+  private var places: [(entry: UInt32, node: ClusterNode)]
   /// First leaves of neighbours, the lower one in the upper half.
   private var pairs: [UInt64] = []
   private var sortedPairs = PairTable()
   private var nodes: [ClusterNode] = []
-  private var changed: [Bool] = []
   private var made: [ClusterEntry] = []
 
   /// A row in which one entry has more that may be neighbours is not examined further: all its entries may have neighbours.
@@ -59,22 +62,24 @@ struct ClusterBuild {
 
   init(_ rows: ClusterRows, _ leafCount: Int) {
     self.rows = rows
-    near = [UInt64](repeating: 0, count: leafCount / 64 + 1)
-    (taken, dense) = (near, near)
-    places = [UInt32](repeating: 0, count: leafCount)
+    near = BitTable(count: leafCount)
+    (taken, dense, removed) = (near, near, near)
+    places = [(entry: UInt32, node: ClusterNode)](repeating: (0, .none), count: leafCount)
   }
 
   mutating func cluster(_ tree: inout ClusterTree, at zoom: Int, checking check: CancellationCheck) rethrows {
     let reach = tree.settings.reach(at: zoom)
     try rows.merge(to: reach) { try check(0.2 * $0) }
-    changed = [Bool](repeating: false, count: rows.count)
     made = []
     pairs.removeAll(keepingCapacity: true)
     try findNear(tree, reach) { try check(0.2 + 0.3 * $0) }
     sortedPairs.sort(pairs, count: places.count)
     try takeNeighbours(&tree, reach, zoom) { try check(0.5 + 0.3 * $0) }
-    for index in near.indices { (near[index], taken[index], dense[index]) = (0, 0, 0) }
-    try rows.replace(changed, adding: made, tree) { try check(0.8 + 0.2 * $0) }
+    try rows.replace(removed, adding: made) { try check(0.8 + 0.2 * $0) }
+    near.removeAll()
+    taken.removeAll()
+    dense.removeAll()
+    removed.removeAll()
   }
 
   // MARK: Neighbours
@@ -91,8 +96,7 @@ struct ClusterBuild {
       let isDense = findNear(row, tree, reach)
       guard isDense else { continue }
       for index in rows.starts[row]..<rows.starts[min(row + 2, rows.count)] {
-        let lead = mark(index, tree)
-        dense[Int(lead >> 6)] |= 1 << UInt64(lead & 63)
+        dense.insert(Int(mark(index, tree)))
       }
     }
   }
@@ -135,9 +139,10 @@ struct ClusterBuild {
   @inline(__always)
   @discardableResult
   private mutating func mark(_ index: Int, _ tree: ClusterTree) -> UInt32 {
-    let lead = tree.lead(of: rows.entries[index].node)
-    near[Int(lead >> 6)] |= 1 << UInt64(lead & 63)
-    places[Int(lead)] = UInt32(truncatingIfNeeded: index)
+    let node = rows.entries[index].node
+    let lead = tree.lead(of: node)
+    near.insert(Int(lead))
+    places[Int(lead)] = (UInt32(truncatingIfNeeded: index), node)
     return lead
   }
 
@@ -149,18 +154,18 @@ struct ClusterBuild {
   ) rethrows {
     var group: [UInt32] = []
     var sinceCheck = 0
-    for word in near.indices {
+    for word in near.words.indices {
       if sinceCheck > 1 << 12 {
         sinceCheck = 0
-        try check(Double(word) / Double(near.count))
+        try check(Double(word) / Double(near.words.count))
       }
-      var open = near[word]
+      var open = near.words[word]
       while open != 0 {
         let lead = UInt32(word << 6 + open.trailingZeroBitCount)
         open &= open - 1
         guard !isTaken(lead) else { continue }
         group.removeAll(keepingCapacity: true)
-        if dense[Int(lead >> 6)] >> UInt64(lead & 63) & 1 != 0 {
+        if dense.contains(Int(lead)) {
           sinceCheck += 8 + collect(lead, tree, reach, into: &group)
         } else {
           for other in sortedPairs.others(of: lead) where !isTaken(other) { group.append(other) }
@@ -172,13 +177,13 @@ struct ClusterBuild {
   }
 
   @inline(__always)
-  private func isTaken(_ lead: UInt32) -> Bool { taken[Int(lead >> 6)] >> UInt64(lead & 63) & 1 != 0 }
+  private func isTaken(_ lead: UInt32) -> Bool { taken.contains(Int(lead)) }
 
   /// Collects the leads of the nodes that a node takes.
   ///
   /// - Returns: the number of entries examined.
   private func collect(_ lead: UInt32, _ tree: ClusterTree, _ reach: Reach, into group: inout [UInt32]) -> Int {
-    let place = Int(places[Int(lead)])
+    let place = Int(places[Int(lead)].entry)
     let entry = rows.entries[place]
     let row = rows.row(ofEntry: place)
     var examined = 0
@@ -207,15 +212,30 @@ struct ClusterBuild {
     group.sort()
     nodes.removeAll(keepingCapacity: true)
     for each in group {
-      taken[Int(each >> 6)] |= 1 << UInt64(each & 63)
-      let place = Int(places[Int(each)])
-      nodes.append(rows.entries[place].node)
-      changed[rows.row(ofEntry: place)] = true
+      taken.insert(Int(each))
+      let place = places[Int(each)]
+      removed.insert(Int(place.entry))
+      nodes.append(place.node)
     }
     // The tree is read after it is changed.
     let cluster = tree.makeCluster(of: nodes, at: zoom)
     made.append(tree.entry(of: cluster))
   }
+}
+
+/// A bit for each of some numbers from 0.
+struct BitTable {
+  private(set) var words: [UInt64]
+
+  init(count: Int) { words = [UInt64](repeating: 0, count: count / 64 + 1) }
+
+  @inline(__always)
+  func contains(_ number: Int) -> Bool { words[number &>> 6] &>> UInt64(number & 63) & 1 != 0 }
+
+  @inline(__always)
+  mutating func insert(_ number: Int) { words[number &>> 6] |= 1 &<< UInt64(number & 63) }
+
+  mutating func removeAll() { for index in words.indices { words[index] = 0 } }
 }
 
 /// Pairs of numbers by the first, in two passes of a counting sort.

@@ -7,6 +7,8 @@ struct ClusterRows {
   /// Where each row begins in ``entries``, and the end.
   private(set) var starts: [Int] = [0, 0]
   private(set) var entries: Row = []
+  /// As long as ``entries``, which it becomes: new memory for every zoom would cost more than what is written to it.
+  private var spare: Row = []
   /// Rows that a level already has; nil for changed ones.
   private var shared: [Row?] = [nil]
   /// By entry / 64: a row at or before that of the entry, to find it.
@@ -48,6 +50,7 @@ struct ClusterRows {
         entries.append(ClusterEntry(x: leaf.x, y: leaf.y, node: .leaf(Int(each.index))))
       }
     }
+    spare = entries
     setHints()
   }
 
@@ -71,7 +74,7 @@ struct ClusterRows {
   }
 
   private mutating func setHints() {
-    hints = [UInt32](repeating: 0, count: entries.count / 64 + 1)
+    hints = [UInt32](repeating: 0, count: starts[count] / 64 + 1)
     var row = 0
     for index in hints.indices {
       while row + 1 < count, starts[row + 1] <= index << 6 { row += 1 }
@@ -93,14 +96,12 @@ struct ClusterRows {
 
   // MARK: Changes
 
-  /// Joins rows until each is at least as high as `reach`.
+  /// Joins rows until each is at least as high as `reach`: in place.
   mutating func merge(to reach: Reach, checking check: CancellationCheck) rethrows {
-    var joined = ClusterRows()
-    (joined.bounds, joined.starts, joined.shared) = ([], [0], [])
-    joined.entries.reserveCapacity(entries.count)
+    var joined = (bounds: [UInt32](), starts: [0], shared: [Row?]())
     var row = 0
     while row < count {
-      if row & 255 == 255 { try check(Double(row) / Double(count)) }
+      if joined.bounds.count & 127 == 127 { try check(Double(row) / Double(count)) }
       var end = row + 1
       while end < count,
         UInt64(bounds[end]) <= UInt64(bounds[row]) + UInt64(reach.span) || starts[end] - starts[row] < Self.rowCount / 3
@@ -109,58 +110,69 @@ struct ClusterRows {
       }
       joined.bounds.append(bounds[row])
       joined.shared.append(end == row + 1 ? shared[row] : nil)
-      joined.appendMerged(row..<end, of: self)
-      joined.starts.append(joined.entries.count)
+      if end > row + 1 {
+        let range = starts[row]..<starts[end]
+        entries.withUnsafeMutableBufferPointer { entries in
+          var part = UnsafeMutableBufferPointer(rebasing: entries[range])
+          part.sort { $0.x < $1.x }
+        }
+      }
+      joined.starts.append(starts[end])
       row = end
     }
-    guard joined.count < count else { return }
-    self = joined
+    guard joined.bounds.count < count else { return }
+    (bounds, starts, shared) = joined
     setHints()
   }
 
-  private mutating func appendMerged(_ rows: Range<Int>, of other: ClusterRows) {
-    let start = entries.count
-    entries.append(contentsOf: other.entries[other.starts[rows.lowerBound]..<other.starts[rows.upperBound]])
-    guard rows.count > 1 else { return }
-    entries[start...].sort { $0.x < $1.x }
-  }
-
-  /// Removes the entries of changed rows that have become part of a cluster, and adds others.
+  /// Removes entries and adds others.
+  ///
+  /// - Parameter removed: by entry.
   mutating func replace(
-    _ changed: [Bool], adding made: [ClusterEntry], _ tree: ClusterTree, checking check: CancellationCheck
+    _ removed: BitTable, adding made: [ClusterEntry], checking check: CancellationCheck
   ) rethrows {
     guard !made.isEmpty else { return }
     let added = AddedEntries(made, bounds)
-    var next: Row = []
-    next.reserveCapacity(entries.count)
-    var nextStarts = [0]
+    var next = [0]
+    next.reserveCapacity(starts.count)
     for row in 0..<count {
       if row & 127 == 127 { try check(Double(row) / Double(count)) }
-      let new = added.entries(of: row)
-      if changed[row] || !new.isEmpty {
-        shared[row] = nil
-        Self.merge(entries[starts[row]..<starts[row + 1]], new, tree, into: &next)
-      } else {
-        next.append(contentsOf: entries[starts[row]..<starts[row + 1]])
+      let (range, new, start) = (starts[row]..<starts[row + 1], added.entries(of: row), next[row])
+      let end = entries.withUnsafeBufferPointer { entries in
+        spare.withUnsafeMutableBufferPointer { spare in
+          Self.merge(entries, range, removed, new, into: spare, at: start)
+        }
       }
-      nextStarts.append(next.count)
+      if end - start != range.count || !new.isEmpty { shared[row] = nil }
+      next.append(end)
     }
-    (entries, starts) = (next, nextStarts)
+    swap(&entries, &spare)
+    starts = next
     setHints()
   }
 
+  /// Writes the entries of a row that remain and the new ones, by x.
+  ///
+  /// - Returns: the end of what was written.
   private static func merge(
-    _ old: Row.SubSequence, _ new: ArraySlice<ClusterEntry>, _ tree: ClusterTree, into result: inout Row
-  ) {
-    var new = new
-    for entry in old where tree.parent(of: entry.node) == .none {
-      while let first = new.first, first.x < entry.x {
-        result.append(first)
-        new = new.dropFirst()
+    _ entries: UnsafeBufferPointer<ClusterEntry>, _ range: Range<Int>, _ removed: BitTable, _ new: ArraySlice<ClusterEntry>,
+    into result: UnsafeMutableBufferPointer<ClusterEntry>, at start: Int
+  ) -> Int {
+    var (end, added) = (start, new.startIndex)
+    for index in range where !removed.contains(index) {
+      let entry = entries[index]
+      while added < new.endIndex, new[added].x < entry.x {
+        result[end] = new[added]
+        (end, added) = (end + 1, added + 1)
       }
-      result.append(entry)
+      result[end] = entry
+      end += 1
     }
-    result.append(contentsOf: new)
+    for index in added..<new.endIndex {
+      result[end] = new[index]
+      end += 1
+    }
+    return end
   }
 }
 
