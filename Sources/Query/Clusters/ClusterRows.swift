@@ -155,7 +155,8 @@ struct ClusterRows {
   ///
   /// - Returns: the end of what was written.
   private static func merge(
-    _ entries: UnsafeBufferPointer<ClusterEntry>, _ range: Range<Int>, _ removed: BitTable, _ new: ArraySlice<ClusterEntry>,
+    _ entries: UnsafeBufferPointer<ClusterEntry>, _ range: Range<Int>, _ removed: BitTable,
+    _ new: ArraySlice<ClusterEntry>,
     into result: UnsafeMutableBufferPointer<ClusterEntry>, at start: Int
   ) -> Int {
     var (end, added) = (start, new.startIndex)
