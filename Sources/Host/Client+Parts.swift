@@ -23,20 +23,17 @@ extension Client {
     sendParts()
   }
 
-  /// Sends the parts that are ready, while the client reads, and acknowledges them if it does. Parts state a revision, so they
-  /// wait where answers do.
+  /// Sends the parts and results that are ready, while the client reads, and acknowledges parts if it does. They state a revision, so
+  /// they wait where answers do.
   func sendParts() {
-    sendResults()
     guard !tasksWithParts.isEmpty, let session else { return }
     session.turn {
-      var waiting = tasksWithParts
-      tasksWithParts = []
-      while SendLimits.hasRoomForParts(session), !session.holdsAnswers,
-        let next = waiting.firstIndex(where: \.maySendPart)
-      {
-        waiting.remove(at: next).sendPart?()
+      var unacknowledged: [RunningTask] = []
+      while SendLimits.hasRoomForParts(session), !session.holdsAnswers, let task = tasksWithParts.popFirst() {
+        if task.maySendPart { task.sendPart?() } else { unacknowledged.append(task) }
       }
-      tasksWithParts = waiting + tasksWithParts
+      tasksWithParts.prepend(contentsOf: unacknowledged)
     }
+    beginPostponed()
   }
 }

@@ -1,6 +1,5 @@
 // Results of questions: written where they were found, and sent as fast as the client reads.
 
-import DequeModule
 import Handlers
 import JSON
 import JSONRPC
@@ -22,19 +21,8 @@ struct WrittenResult: Sendable {
   }
 }
 
-/// Results that wait until the client has read earlier output: many large ones, asked for at once, are found faster than any pipe is read.
-///
-/// Its bytes are read by workers, all else is confined to the loop.
-struct WaitingResults: ~Copyable {
-  fileprivate var answers: Deque<(pending: PendingReply, result: WrittenResult, isLast: Bool)> = []
-  /// Work that begins when less waits.
-  fileprivate var postponed: [() -> Void] = []
-  let size: WaitingSize
-
-  init(limit: Int) { size = WaitingSize(limit: limit) }
-}
-
-/// The bytes of the results that wait, each counted once for all who asked for it.
+/// The bytes of the results that wait until the client has read earlier output: many large ones, asked for at once, are found faster than
+/// any pipe is read.
 final class WaitingSize: Sendable {
   private let bytes = Atomic(0)
   private let limit: Int
@@ -48,34 +36,61 @@ final class WaitingSize: Sendable {
   fileprivate func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 }
 
-extension Client {
-  /// Sends a result to each of the requests for it, when there is room.
-  func replyInTurn(_ result: WrittenResult, to waiters: [PendingReply]) {
-    guard !waiters.isEmpty else { return }
-    waitingResults.size.add(result.byteCount)
-    for (index, waiter) in waiters.enumerated() {
-      waitingResults.answers.append((waiter, result, isLast: index == waiters.count - 1))
+/// A result that waits until there is room, for each of the requests for it.
+private final class WaitingResult {
+  let result: WrittenResult
+  private let size: WaitingSize
+  private var waiters: ArraySlice<PendingReply> = []
+
+  init(_ result: WrittenResult, in size: WaitingSize) {
+    (self.result, self.size) = (result, size)
+    size.add(result.byteCount)
+  }
+
+  deinit { size.add(-result.byteCount) }
+
+  /// Removes the next request that waits for the task.
+  func nextWaiter(of task: RunningTask) -> PendingReply? {
+    while true {
+      if waiters.isEmpty { waiters = task.waiters.all[...] }
+      guard let waiter = waiters.popFirst() else { return nil }
+      if task.waiters.remove(waiter) { return waiter }
     }
-    sendResults()
+  }
+}
+
+extension Client {
+  /// Answers with a result as soon as there is room. Until then the task goes on: it is listed, and can be cancelled or superseded.
+  func hold(_ result: WrittenResult, of task: RunningTask) {
+    guard task.isRunning else { return }
+    flushHeldBack()
+    let waiting = WaitingResult(result, in: waitingSize)
+    task.sendPart = { [unowned self, unowned task] in
+      guard let waiter = waiting.nextWaiter(of: task) else { return stop(task) }
+      if task.waiters.isEmpty {
+        task.sendPart = nil
+        tasks.remove(task)
+        if let request = task.request { tasks.finished.remember(request, result.json) }
+      } else {
+        tasksWithParts.prepend(task)
+      }
+      waiter.reply(result.json)
+      if !task.isRunning { releaseDependents(of: task) }
+    }
+    tasksWithParts.append(task)
+    sendParts()
   }
 
   /// Begins the work when few enough results wait.
   func postpone(_ work: @escaping () -> Void) {
-    if waitingResults.size.isFull { waitingResults.postponed.append(work) } else { work() }
+    if waitingSize.isFull { postponed.append(work) } else { work() }
   }
 
-  /// Sends the results that wait, while the client reads. They state a revision, so they wait where answers do.
-  func sendResults() {
-    guard !waitingResults.answers.isEmpty, let session else { return }
-    session.turn {
-      while SendLimits.hasRoomForParts(session), !session.holdsAnswers, let next = waitingResults.answers.popFirst() {
-        if next.isLast { waitingResults.size.add(-next.result.byteCount) }
-        next.pending.reply(next.result.json)
-      }
-    }
-    guard !waitingResults.size.isFull, !waitingResults.postponed.isEmpty else { return }
-    let postponed = waitingResults.postponed
-    waitingResults.postponed = []
-    for work in postponed { postpone(work) }
+  /// Begins work that was put off, when fewer results wait.
+  func beginPostponed() {
+    guard !postponed.isEmpty, !waitingSize.isFull else { return }
+    let works = postponed
+    postponed = []
+    for work in works { postpone(work) }
   }
 }

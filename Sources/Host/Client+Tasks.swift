@@ -120,7 +120,7 @@ extension Client {
     let bound = LoopBound(self, on: loop)
     let boundTask = LoopBound(task, on: loop)
     let priority = request?.meta.task?.priority.map(WorkPriority.init)
-    let waiting = kind == nil ? waitingResults.size : nil
+    let waiting = kind == nil ? waitingSize : nil
     loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
       if waiting?.isFull == true {
         return loop.execute { bound.value.postpone(boundTask.value, piece) }
@@ -147,13 +147,7 @@ extension Client {
   private func take<R: JSONEncodable & Sendable>(_ outcome: Result<WorkEnd<R>, any Error>, of task: RunningTask) {
     switch outcome {
     case .success(.part(let part, let next)): hold(part, of: task, next)
-    case .success(.answer(let result)):
-      guard task.isRunning else { return }
-      tasks.remove(task)
-      flushHeldBack()
-      if let request = task.request { tasks.finished.remember(request, result.json) }
-      replyInTurn(result, to: task.waiters.all)
-      releaseDependents(of: task)
+    case .success(.answer(let result)): hold(result, of: task)
     case .success(.last(let end)): finish(task, .success(end))
     case .failure(let error): finish(task, Result<Plan<R>.Finish, any Error>.failure(error))
     }
@@ -218,6 +212,7 @@ extension Client {
     }
     releasePrerequisites(of: task)
     releaseDependents(of: task)
+    beginPostponed()
   }
 
   /// Stops a task and fails its waiters, unless its work takes effect already.

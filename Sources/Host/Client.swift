@@ -1,5 +1,6 @@
 // A connection: its session, and everything that belongs to it and ends with it.
 
+import DequeModule
 import Documents
 import GeoModel
 import GeoProtocol
@@ -43,9 +44,11 @@ final class Client: MethodHost, HandlerClient {
   var isResumeScheduled = false
   /// Unread bytes when parts were sent last, or the client was seen reading.
   var unreadBefore = 0
-  /// Tasks with a part of their result that is not sent yet, in the order in which the parts were made.
-  var tasksWithParts: [RunningTask] = []
-  var waitingResults: WaitingResults
+  /// Tasks with a part of their result, or all of it, that is not sent yet, in the order in which these were made.
+  var tasksWithParts: Deque<RunningTask> = []
+  let waitingSize: WaitingSize
+  /// Work that begins when fewer results wait.
+  var postponed: [() -> Void] = []
 
   struct Wait {
     let pending: PendingReply
@@ -54,7 +57,7 @@ final class Client: MethodHost, HandlerClient {
 
   init(of host: Host) {
     self.host = host
-    waitingResults = WaitingResults(limit: host.configuration.limits.resultBytes)
+    waitingSize = WaitingSize(limit: host.configuration.limits.resultBytes)
     files = FilePaths(
       root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories,
       allowsNetwork: host.configuration.allowsNetwork)

@@ -54,6 +54,63 @@ struct ResultPartTests {
     #expect(answers.first { $0["id"] == queries[1] }?["error"]?["data"]?["kind"] == "cancelled")
   }
 
+  /// Asks for all features several times, without reading.
+  private func waitingQueries(_ count: Int, _ task: (Int) -> [String: Value]) -> [Value] {
+    server.connection.reads = false
+    return (0..<count).map { number in
+      server.request(
+        "feature/query", ["overlay": "o", "limit": .integer(self.count), "meta": ["task": .object(task(number))]])
+    }
+  }
+
+  /// Reads all, and finds the error's kind of each request; nil for a result.
+  private func kinds(_ requests: [Value]) throws -> [String?] {
+    server.connection.reads = true
+    let answers = try server.takeMessages().filter { $0["method"] == nil }
+    #expect(Set(answers.compactMap { $0["id"] }).count == answers.count)
+    return requests.map { id in answers.first { $0["id"] == id }.map { $0["error"]?["data"]?["kind"]?.string } ?? "none"
+    }
+  }
+
+  @Test func `a task whose result waits is listed and cancelled by its handle`() throws {
+    let queries = waitingQueries(6) { ["id": .string("h\($0)")] }
+    let list = server.request("task/list")
+    let cancel = server.request("task/cancel", ["task": "h5"])
+    let again = server.request("feature/queryCount", ["overlay": "o", "meta": ["task": ["id": "h4"]]])
+    server.connection.reads = true
+    let answers = try server.takeMessages()
+    func answer(_ id: Value) -> Value? { answers.first { $0["id"] == id } }
+    let listed = answer(list)?["result"]?["tasks"]?.array?.compactMap { $0["task"]?.string } ?? []
+    #expect(listed.contains("h4") && listed.contains("h5"))
+    #expect(answer(cancel)?["result"]?["cancelled"] == true)
+    #expect(answer(again)?["error"]?["data"]?["kind"] == "idExists")
+    #expect(answer(queries[5])?["error"]?["data"]?["kind"] == "cancelled")
+    #expect(queries[..<5].allSatisfy { answer($0)?["result"] != nil })
+    #expect(try server.call("session/status")["tasks"]?["running"] == 0)
+  }
+
+  @Test func `closing the scope ends tasks whose results wait, before its own reply`() throws {
+    let queries = waitingQueries(6) { _ in ["scope": "v"] }
+    let closing = server.request("view/close", ["view": "v"])
+    server.connection.reads = true
+    let order = try server.takeMessages().compactMap { $0["id"] }
+    #expect(Set(order) == Set(queries + [closing]) && order.last == closing)
+  }
+
+  @Test func `a newer task takes the place of one whose result waits`() throws {
+    let queries = waitingQueries(6) { $0 == 5 ? ["key": "k"] : [:] }
+    let newer = server.request("feature/query", ["overlay": "o", "limit": 1, "meta": ["task": ["key": "k"]]])
+    #expect(try kinds(queries + [newer]) == [nil, nil, nil, nil, nil, "superseded", nil])
+  }
+
+  @Test func `all who wait for one result get it, those who cancel do not`() throws {
+    let queries = waitingQueries(6) { _ in ["key": "k"] }
+    server.cancel(queries[2])
+    server.cancel(queries[5])
+    #expect(try kinds(queries) == [nil, nil, "cancelled", nil, nil, "cancelled"])
+    #expect(try server.call("session/status")["tasks"]?["running"] == 0)
+  }
+
   @Test func `a client that does not read has at most two parts waiting`() throws {
     server.connection.reads = false
     let query = request()
