@@ -49,10 +49,10 @@ package enum ListDelta {
     case replace(Int, ListElement)
   }
 
-  /// The steps from `old` to `new`, whose ids are unique in each.
+  /// The steps from `old` to `new`; nil where an id is in one of them twice.
   ///
   /// - Complexity: O(n), and O(m) per move for the m elements between the common start and end; at most ``moveLimit`` moves.
-  package static func steps(from old: [ListElement], to new: [ListElement]) -> [Step] {
+  package static func steps(from old: [ListElement], to new: [ListElement]) -> [Step]? {
     let (first, last) = common(old, new)
     return inner(Array(old[first..<old.count - last]), Array(new[first..<new.count - last]), at: first)
   }
@@ -60,7 +60,7 @@ package enum ListDelta {
   /// The same of lists of ids.
   ///
   /// - Complexity: as above, but for what the lists share at their start and end.
-  package static func steps(from old: TextList, to new: TextList) -> [Step] {
+  package static func steps(from old: TextList, to new: TextList) -> [Step]? {
     let first = old.commonStart(with: new)
     let last = min(old.commonEnd(with: new), min(old.count, new.count) - first)
     return inner(
@@ -84,10 +84,11 @@ package enum ListDelta {
   /// The steps between two lists that differ in their first and in their last element.
   ///
   /// - Parameter start: the index of the first element in the whole lists.
-  private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step] {
-    var texts = Dictionary(uniqueKeysWithValues: old.map { ($0.id, $0.text) })
+  private static func inner(_ old: [ListElement], _ new: [ListElement], at start: Int) -> [Step]? {
+    var texts = Dictionary(old.map { ($0.id, $0.text) }) { $1 }
     let kept = new.filter { texts[$0.id] != nil }
-    let ranks = Dictionary(uniqueKeysWithValues: kept.enumerated().map { ($1.id, $0) })
+    let ranks = Dictionary(kept.enumerated().map { ($1.id, $0) }) { $1 }
+    guard texts.count == old.count, ranks.count == kept.count else { return nil }
     var steps: [Step] = []
     for (index, element) in old.enumerated().reversed() where ranks[element.id] == nil {
       steps.append(.remove(start + index, id: element.id.string))

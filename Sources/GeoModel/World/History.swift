@@ -156,14 +156,14 @@ public struct History: Sendable {
     content.step = done.last?.contentNumber ?? firstContent
   }
 
-  /// The objects that steps, or the edit under way, have removed from a parent.
+  /// The records of objects that steps, or the edit under way, have removed from a parent.
   ///
   /// - Complexity: O(steps + objects found), once the steps are indexed.
-  mutating func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
-    var children = edit?.removedChildren(of: parent) ?? []
-    for index in done.indices { children += done[index].removedChildren(of: parent) }
-    for index in undone.indices { children += undone[index].removedChildren(of: parent) }
-    return children
+  mutating func removals(from parent: ObjectReference) -> [any UndoRecord] {
+    var removals = edit?.removals(from: parent) ?? []
+    for index in done.indices { removals += done[index].removals(from: parent) }
+    for index in undone.indices { removals += undone[index].removals(from: parent) }
+    return removals
   }
 
   /// Whether a step, or the edit under way, has a record of an object.
@@ -179,19 +179,21 @@ public struct History: Sendable {
   /// Drops the records of objects that cannot be restored, and steps without others.
   ///
   /// - Complexity: O(steps · objects + records dropped), amortized.
-  mutating func forget(_ objects: Set<ObjectReference>) {
-    for index in done.indices {
+  mutating func forget(_ lost: LostObjects) {
+    let objects = lost.objects
+    var (earlier, later) = (lost, lost)
+    edit?.forget(&earlier, among: objects)
+    for index in done.indices.reversed() {
       doneBytes -= done[index].byteCount
-      for object in objects { done[index].forget(object) }
+      done[index].forget(&earlier, among: objects)
       doneBytes += done[index].byteCount
     }
-    for index in undone.indices { for object in objects { undone[index].forget(object) } }
+    for index in undone.indices.reversed() { undone[index].forget(&later, among: objects) }
     if done.contains(where: \.isForgotten) {
       done.removeAll(where: \.isForgotten)
       doneBytes = done.reduce(0) { $0 + $1.byteCount }
     }
     if undone.contains(where: \.isForgotten) { undone.removeAll(where: \.isForgotten) }
-    edit?.forget(objects)
   }
 
   /// Drops all steps when another document begins.

@@ -38,10 +38,10 @@ struct Step: Sendable {
     Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
   }
 
-  /// The objects that the step removed from a parent.
-  mutating func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
+  /// The records of objects that the step removed from a parent.
+  mutating func removals(from parent: ObjectReference) -> [any UndoRecord] {
     makeIndex()
-    return (index?.removals[parent] ?? []).filter { !forgotten.contains($0) }.map { records[$0].object }
+    return (index?.removals[parent] ?? []).filter { !forgotten.contains($0) }.map { records[$0] }
   }
 
   mutating func remembers(_ object: ObjectReference) -> Bool {
@@ -49,13 +49,23 @@ struct Step: Sendable {
     return index?.records[object] != nil
   }
 
-  /// Drops the records of an object.
-  mutating func forget(_ object: ObjectReference) {
+  /// Drops the records of lost objects.
+  ///
+  /// - Parameters:
+  ///   - lost: what has been read of newer steps.
+  ///   - objects: all that it may have.
+  mutating func forget(_ lost: inout LostObjects, among objects: Set<ObjectReference>) {
     makeIndex()
-    for index in index?.records.removeValue(forKey: object) ?? [] {
-      byteCount -= records[index].byteCount
-      records[index] = Touched(id: ViewID(""), revision: 0)
-      forgotten.insert(index)
+    for object in objects {
+      guard let own = index?.records[object] else { continue }
+      let gone = Set(own.reversed().filter { lost.has(records[$0]) })
+      for index in gone {
+        byteCount -= records[index].byteCount
+        records[index] = Touched(id: ViewID(""), revision: 0)
+        forgotten.insert(index)
+      }
+      let kept = own.filter { !gone.contains($0) }
+      index?.records[object] = kept.isEmpty ? nil : kept
     }
   }
 
@@ -120,14 +130,15 @@ struct OpenEdit: Sendable {
 
   func remembers(_ object: ObjectReference) -> Bool { objects.contains(object) }
 
-  func removedChildren(of parent: ObjectReference) -> [ObjectReference] {
+  func removals(from parent: ObjectReference) -> [any UndoRecord] {
     guard objects.contains(parent) else { return [] }
-    return undoRecords.filter { $0.requiredParent == parent }.map(\.object)
+    return undoRecords.filter { $0.requiredParent == parent }
   }
 
-  mutating func forget(_ forgotten: Set<ObjectReference>) {
-    guard !objects.isDisjoint(with: forgotten) else { return }
-    undoRecords.removeAll { forgotten.contains($0.object) }
+  /// As ``Step/forget(_:among:)``.
+  mutating func forget(_ lost: inout LostObjects, among gone: Set<ObjectReference>) {
+    guard !objects.isDisjoint(with: gone) else { return }
+    undoRecords = Array(undoRecords.reversed().filter { !lost.has($0) }.reversed())
     let known = mementos
     mementos = [:]
     for (index, undoRecord) in undoRecords.enumerated()

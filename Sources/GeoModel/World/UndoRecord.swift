@@ -10,6 +10,8 @@ protocol UndoRecord: Sendable {
   /// The object that has changed.
   var object: ObjectReference { get }
   var kind: UndoRecordKind { get }
+  /// The object's place in the order of creation, by which it differs from others of the same id; in records of insertions and removals.
+  var number: Int? { get }
   /// Revision of the object before the change, in records of kind `revision`.
   var revisionBefore: Int? { get }
   /// Of a removed object: the object without which it cannot be restored.
@@ -48,6 +50,7 @@ extension UndoRecord {
   func note(in live: inout LiveWrites) {}
   func without(_ live: LiveWrites) -> any UndoRecord { self }
   mutating func absorb(_ next: any UndoRecord) -> Bool { false }
+  var number: Int? { nil }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
 }
@@ -62,8 +65,9 @@ enum UndoRecordKind {
 /// Reverts the insertion of an object.
 struct Inserted<Element: Entity>: UndoRecord {
   let id: ID<Element>
-  /// Its place in the order of creation, by which it differs from a later object of the same id.
-  let number: Int
+  /// Its place in the order of creation.
+  let place: Int
+  var number: Int? { place }
   var byteCount: Int { 64 }
   var object: ObjectReference { ObjectReference(Element.collection, id.rawValue) }
   var kind: UndoRecordKind { .insertion }
@@ -82,7 +86,7 @@ struct Inserted<Element: Entity>: UndoRecord {
     world.dropDependents(of: element, at: number)
   }
   func undo(_ world: inout World) {
-    Element.undoInsertion(of: id, at: number, in: &world)
+    Element.undoInsertion(of: id, at: place, in: &world)
   }
 }
 
@@ -90,7 +94,8 @@ struct Inserted<Element: Entity>: UndoRecord {
 struct Removed<Element: Entity>: UndoRecord {
   let element: Element
   /// Its place in the order of creation.
-  let number: Int
+  let place: Int
+  var number: Int? { place }
   /// The numbers of the objects that it requires: later ones of the same ids do not do.
   let required: [(object: ObjectReference, number: Int?)]
   var byteCount: Int { element.byteCount }
@@ -109,14 +114,14 @@ struct Removed<Element: Entity>: UndoRecord {
     return Changed(memento: scope).settling(in: world)
   }
   func rollBack(_ world: inout World) {
-    world[keyPath: Element.registry].insert(element, at: number)
-    world.addDependents(of: element, at: number)
+    world[keyPath: Element.registry].insert(element, at: place)
+    world.addDependents(of: element, at: place)
   }
   func undo(_ world: inout World) {
     guard isUndoable(in: world), Element.number(of: element.id.rawValue, in: world) == nil,
       required.allSatisfy({ $0.number != nil && world.number(of: $0.object) == $0.number })
     else { return }
-    Element.undoRemoval(of: element, at: number, in: &world)
+    Element.undoRemoval(of: element, at: place, in: &world)
   }
 }
 

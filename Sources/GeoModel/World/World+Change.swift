@@ -45,7 +45,7 @@ extension World {
     inserted.revision = revision
     self[keyPath: E.registry].insert(inserted, at: number)
     references.update(nil, inserted)
-    recordUndo(Inserted(id: inserted.id, number: number))
+    recordUndo(Inserted(id: inserted.id, place: number))
     addDependents(of: inserted, at: number)
     if let parent = inserted.parent { touch(parent) }
     return inserted
@@ -58,7 +58,7 @@ extension World {
     guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }
     references.update(element, nil)
     dropDependents(of: element, at: number)
-    recordUndo(Removed(element: element, number: number, required: required))
+    recordUndo(Removed(element: element, place: number, required: required))
     record(.closed(element.reference))
     if let parent = element.parent { touch(parent) }
   }

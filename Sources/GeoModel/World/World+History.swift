@@ -194,27 +194,21 @@ extension World {
 
   /// Drops undo records of what cannot be restored: views that were closed, and all objects that belong to them.
   ///
-  /// - Returns: the records without those of these objects up to their removal. Later ones are of new objects with the same ids.
+  /// - Returns: the records without those of these objects. Others are of earlier or later objects with the same ids.
   private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
-    // Undo has taken its records already.
     let all = self.journal.records
-    var lost = all.filter { $0.kind == .removal && $0.object.collection == .views }.map(\.object)
     let removed = Dictionary(grouping: all.filter { $0.requiredParent != nil }, by: \.requiredParent)
-    var unrestorable: Set<ObjectReference> = []
-    let views = Set(lost)
-    while let parent = lost.popLast() {
-      for child in (removed[parent] ?? []).map(\.object) + history.removedChildren(of: parent)
-      where unrestorable.insert(child).inserted { lost.append(child) }
+    var lost = LostObjects()
+    var parents = all.filter { $0.kind == .removal && $0.object.collection == .views && lost.insert($0) }.map(\.object)
+    while let parent = parents.popLast() {
+      let children = (removed[parent] ?? []) + history.removals(from: parent)
+      parents += children.filter { lost.insert($0) }.map(\.object)
     }
-    unrestorable.formUnion(views)
-    history.forget(unrestorable)
-    var removals: [ObjectReference: Int] = [:]
-    for (index, undoRecord) in journal.enumerated() where undoRecord.kind == .removal {
-      removals[undoRecord.object] = index
-    }
-    return journal.enumerated().filter { index, undoRecord in
-      !unrestorable.contains(undoRecord.object) || index > removals[undoRecord.object] ?? -1
-    }.map(\.element)
+    let kept = Array(journal.reversed().filter { !lost.has($0) }.reversed())
+    // Undo has taken its records already.
+    lost.skip(all.dropLast(journal.count))
+    history.forget(lost)
+    return kept
   }
 
   /// Changes history, so that a failed command restores it, and records the published properties that differ.
