@@ -65,6 +65,7 @@ extension Client {
     guard task.isRunning else { return }
     flushHeldBack()
     let waiting = WaitingResult(result, in: waitingSize)
+    task.hasResult = true
     task.sendPart = { [unowned self, unowned task] in
       guard let waiter = waiting.nextWaiter(of: task) else { return stop(task) }
       if task.waiters.isEmpty {

@@ -36,6 +36,8 @@ package final class RunningTask {
   package let partWindow: Int?
   /// Number of parts that were sent and not acknowledged.
   package var partsAhead = 0
+  /// Whether what is to be sent is the result itself, which needs no acknowledgement before.
+  package var hasResult = false
   /// What has to end before it begins, by number.
   package var awaited: [Int: RunningTask] = [:]
   package var awaitedCount = 0
@@ -47,7 +49,7 @@ package final class RunningTask {
   package var fraction = 0.0
 
   /// Whether the client has acknowledged enough for another part; also once the task has ended.
-  package var maySendPart: Bool { waiters.isEmpty || partsAhead < partWindow ?? .max }
+  package var maySendPart: Bool { hasResult || waiters.isEmpty || partsAhead < partWindow ?? .max }
 
   package func hasPartToken(_ token: RequestID) -> Bool { waiters.all.contains { $0.partToken == token } }
 
@@ -175,8 +177,8 @@ package struct Waiters {
   package mutating func removeAll() { self = Waiters() }
 }
 
-/// The tasks of a client, each with a handle of its own. What is done for one task does not depend on the number of tasks. A class: methods of another module's
-/// value copy it.
+/// The tasks of a client, each with a handle of its own. What is done for one task does not depend on the number of tasks. A class:
+/// methods of another module's value copy it.
 package final class Tasks {
   package init() {}
 

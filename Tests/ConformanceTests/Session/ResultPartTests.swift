@@ -156,6 +156,16 @@ struct ResultPartTests {
     #expect(try server.call("task/acknowledgeParts", ["token": "p", "count": 9])["acknowledged"] == false)
   }
 
+  @Test(arguments: ["feature/query", "feature/queryIds"])
+  func `the result follows the last part, which may not be acknowledged yet`(method: String) throws {
+    let query = server.request(
+      method,
+      ["overlay": "o", "limit": 10, "meta": ["partialResultToken": "p", "partialResultWindow": 1]])
+    let messages = try server.takeMessages()
+    #expect(parts(messages).count == 1)
+    #expect(messages.last?["id"] == query && messages.last?["result"] != nil)
+  }
+
   @Test func `a cancelled query with a window leaves no part waiting`() throws {
     let query = server.request(
       "feature/query", ["overlay": "o", "meta": ["partialResultToken": "p", "partialResultWindow": 1]])
