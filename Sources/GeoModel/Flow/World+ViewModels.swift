@@ -146,7 +146,7 @@ extension World {
       return before
     }
     guard let before, !before.isEmpty else { return }
-    if let former { references.update(former, viewModels[id]) }
+    if let former, let number = viewModels.number(of: id) { references.update(former, viewModels[id], at: number) }
     recordUndo(ValuesChanged(id: id, before: before))
     for (name, _) in before { record(.member(ObjectReference(.viewModels, id.rawValue), name), by: origin) }
     touch(id)

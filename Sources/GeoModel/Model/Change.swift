@@ -78,6 +78,8 @@ public struct Change: Sendable {
   public let revision: Int
   public let origin: Origin
   public let event: Event
+  /// The number of the object that was created or closed, by which it differs from others of the same id; nil where nothing needs it.
+  var number: Int?
 
   var closesView: Bool {
     if case .closed(let object) = event { object.collection == .views } else { false }

@@ -33,6 +33,14 @@ public struct Registry<Element: Entity>: Sendable {
     return element
   }
 
+  /// Finds an object and its number, or throws `unknownID`.
+  func requireNumbered(_ id: ID<Element>) throws(ModelError) -> (element: Element, number: Int) {
+    guard let number = numbers[id.text], let element = elements[number] else {
+      throw .unknownID(Element.collection, id.rawValue)
+    }
+    return (element, number)
+  }
+
   /// The object's place in the order of creation.
   func number(of id: ID<Element>) -> Int? { numbers[id.text] }
 
@@ -49,12 +57,18 @@ public struct Registry<Element: Entity>: Sendable {
     return (element, number)
   }
 
+  /// Replaces the object of a number by another state of it.
+  mutating func replace(at number: Int, by element: Element) { _ = elements.modify(number) { $0 = element } }
+
   mutating func modifyAll(_ body: (inout Element) -> Void) { elements.modifyAll(body) }
 
   /// Reads an object in place; nil if there is none.
   func read<R>(_ id: ID<Element>, _ body: (UnsafePointer<Element>) -> R) -> R? {
     numbers[id.text].flatMap { elements.read($0, body) }
   }
+
+  /// Reads the object of a number in place, which costs less than by its id; nil if there is none.
+  func read<R>(at number: Int, _ body: (UnsafePointer<Element>) -> R) -> R? { elements.read(number, body) }
 
   /// Changes an object in place. Does nothing if there is none.
   mutating func modify<R, E: Error>(_ id: ID<Element>, _ body: (inout Element) throws(E) -> R) throws(E) -> R? {

@@ -10,7 +10,7 @@ struct Derived: Sendable {
   /// Number of direct layers and tables by load status; without an entry, all are loaded.
   var tallies: TreeDictionary<ObjectReference, Tally> = [:]
   /// The status and container under which each layer is counted in `tallies`.
-  var counted: TreeDictionary<LayerID, Counted> = [:]
+  var counted: TreeDictionary<CreationNumber, Counted> = [:]
   var views: TreeDictionary<ViewID, ViewStates> = [:]
 
   struct ViewStates: Sendable {
@@ -22,6 +22,7 @@ struct Derived: Sendable {
     let container: ViewContent
     /// The direct container: a map, scene or group.
     let parent: ObjectReference
+    let isGroup: Bool
     let status: LoadStatus
   }
 

@@ -10,13 +10,13 @@ extension World {
   mutating func change<E: Entity>(
     _ id: ID<E>, by origin: Origin? = nil, _ body: (inout E) throws(ModelError) -> Void
   ) throws(ModelError) {
-    let old = try self[keyPath: E.registry].require(id)
+    let (old, number) = try self[keyPath: E.registry].requireNumbered(id)
     var new = old
     try body(&new)
     recordUndo(Changed(memento: old.memento))
     if E.collection == .environments { hasEnvironmentChanged = true }
-    _ = self[keyPath: E.registry].modify(id) { $0 = new }
-    references.update(old, new)
+    self[keyPath: E.registry].replace(at: number, by: new)
+    references.update(old, new, at: number)
     var hasChanged = false
     for member in E.members where member.differs?(old, new) == true {
       guard let property = member.property else { continue }
@@ -40,11 +40,11 @@ extension World {
   @discardableResult
   mutating func insert<E: Entity>(_ element: E, at number: Int? = nil) -> E {
     let number = number ?? makeNumber()
-    record(.created(element.reference))
+    record(.created(element.reference), number: number)
     var inserted = element
     inserted.revision = revision
     self[keyPath: E.registry].insert(inserted, at: number)
-    references.update(nil, inserted)
+    references.update(nil, inserted, at: number)
     recordUndo(Inserted(id: inserted.id, place: number))
     addDependents(of: inserted, at: number)
     if let parent = inserted.parent { touch(parent) }
@@ -56,10 +56,10 @@ extension World {
     let required = requirements.map { (object: $0, number: self.number(of: $0)) }
     release(ObjectReference(E.collection, id.rawValue))
     guard let (element, number) = self[keyPath: E.registry].remove(id) else { return }
-    references.update(element, nil)
+    references.update(element, nil, at: number)
     dropDependents(of: element, at: number)
     recordUndo(Removed(element: element, place: number, required: required))
-    record(.closed(element.reference))
+    record(.closed(element.reference), number: number)
     if let parent = element.parent { touch(parent) }
   }
 

@@ -16,10 +16,22 @@ private struct Invalid {
   var rescaled: [ViewID: Origin] = [:]
 
   struct Trees {
-    var origin: Origin
+    private(set) var origin: Origin
     /// Top-level layers; each stands for its whole subtree.
-    var tops: Set<LayerID> = []
-    var removed: [LayerID] = []
+    private(set) var tops: Set<LayerID> = []
+    private(set) var removed: [LayerID] = []
+
+    init(origin: Origin) { self.origin = origin }
+
+    mutating func add(top: LayerID, by origin: Origin) {
+      tops.insert(top)
+      self.origin = origin
+    }
+
+    mutating func add(removed: LayerID, by origin: Origin) {
+      self.removed.append(removed)
+      self.origin = origin
+    }
   }
 }
 
@@ -48,27 +60,30 @@ extension World {
   private mutating func invalidate(by change: Change, _ invalid: inout Invalid) {
     let origin = change.origin
     switch change.event {
-    case .created(let object), .closed(let object):
+    case .created(let object):
       switch object.collection {
       case .maps, .scenes: invalid.statuses[object] = origin
       case .layers:
-        let id = LayerID(object.id)
-        let kind = layers.read(id) { $0.pointee.kind }
-        // A later layer of the same id may be in another map, or none that is drawn.
-        if case .closed = change.event, kind != nil, let container = derived.counted[id]?.container {
-          invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(id)
-        }
-        count(id, by: origin, &invalid)
-        if kind == .group { invalid.statuses[object] = origin }
+        guard let number = change.number else { break }
+        count(number, by: origin, &invalid)
+        if derived.counted[CreationNumber(number)]?.isGroup == true { invalid.statuses[object] = origin }
+      case .views: invalid.rescaled[ViewID(object.id)] = origin
+      default: break
+      }
+    case .closed(let object):
+      switch object.collection {
+      case .maps, .scenes: invalid.statuses[object] = origin
+      case .layers: if let number = change.number { countNoMore(object, number, by: origin, &invalid) }
       case .views:
         // A later view of the same id is another one.
-        if case .closed = change.event { derived.views[ViewID(object.id)] = nil }
+        derived.views[ViewID(object.id)] = nil
         invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
     case .changed(let object, let property):
       switch (object.collection, property) {
-      case (.layers, .loadStatus), (.layers, .group): count(LayerID(object.id), by: origin, &invalid)
+      case (.layers, .loadStatus), (.layers, .group):
+        if let number = layers.number(of: LayerID(object.id)) { count(number, by: origin, &invalid) }
       case (.layers, .layers):
         invalidateOrder(object, by: origin, &invalid)
         invalidateTree(of: LayerID(object.id), by: origin, &invalid)
@@ -100,28 +115,29 @@ extension World {
   // MARK: Load status
 
   /// Updates the tally of the container for a layer's current status and container.
-  private mutating func count(_ id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
-    let new = layers.read(id) { layer in
+  ///
+  /// - Parameter number: that of the layer, which may have been removed since.
+  private mutating func count(_ number: Int, by origin: Origin, _ invalid: inout Invalid) {
+    let new = layers.read(at: number) { layer in
       Derived.Counted(
         container: layer.pointee.container, parent: layer.pointee.directContainer,
+        isGroup: layer.pointee.kind == .group,
         status: layer.pointee.features?.loadStatus ?? derived.loadStatuses[layer.pointee.reference] ?? .loaded)
     }
-    let old: Derived.Counted?
-    if let new {
-      old = derived.counted.updateValue(new, forKey: id)
-    } else {
-      old = derived.counted.removeValue(forKey: id)
-      derived.loadStatuses[ObjectReference(.layers, id.rawValue)] = nil
-    }
-    if let old { add(old, -1, by: origin, &invalid) }
-    if let new { add(new, 1, by: origin, &invalid) }
-    guard let container = (new ?? old)?.container else { return }
-    if new == nil {
-      invalid.trees[container, default: Invalid.Trees(origin: origin)].removed.append(id)
-      invalid.trees[container]?.origin = origin
-    } else {
-      invalidateTree(of: id, by: origin, &invalid)
-    }
+    guard let new else { return }
+    if let old = derived.counted.updateValue(new, forKey: CreationNumber(number)) { add(old, -1, by: origin, &invalid) }
+    add(new, 1, by: origin, &invalid)
+    invalidateTree(of: number, by: origin, &invalid)
+  }
+
+  /// Updates the tally of the container of a layer that was removed.
+  private mutating func countNoMore(
+    _ layer: ObjectReference, _ number: Int, by origin: Origin, _ invalid: inout Invalid
+  ) {
+    guard let old = derived.counted.removeValue(forKey: CreationNumber(number)) else { return }
+    if old.isGroup { derived.loadStatuses[layer] = nil }
+    add(old, -1, by: origin, &invalid)
+    invalid.trees[old.container, default: Invalid.Trees(origin: origin)].add(removed: LayerID(layer.id), by: origin)
   }
 
   private mutating func add(_ counted: Derived.Counted, _ by: Int, by origin: Origin, _ invalid: inout Invalid) {
@@ -157,7 +173,7 @@ extension World {
 
   private mutating func recordLoadStatus(of object: ObjectReference, by origin: Origin, _ invalid: inout Invalid) {
     let isReordered = !invalid.reordered.isEmpty && invalid.reordered.remove(object) != nil
-    guard number(of: object) != nil else {
+    guard let number = number(of: object) else {
       derived.loadStatuses[object] = nil
       return
     }
@@ -169,7 +185,7 @@ extension World {
     if let old, invalid.changed[object] == nil { invalid.changed[object] = (old, origin) }
     invalid.changed[object]?.origin = origin
     // A group whose status is not known yet has been counted as loaded.
-    if object.collection == .layers, new != old ?? .loaded { count(LayerID(object.id), by: origin, &invalid) }
+    if object.collection == .layers, new != old ?? .loaded { count(number, by: origin, &invalid) }
   }
 
   /// Maps and scenes sort before groups.
@@ -200,15 +216,18 @@ extension World {
   // MARK: Layers in views
 
   private func invalidateTree(of id: LayerID, by origin: Origin, _ invalid: inout Invalid) {
+    if let number = layers.number(of: id) { invalidateTree(of: number, by: origin, &invalid) }
+  }
+
+  private func invalidateTree(of number: Int, by origin: Origin, _ invalid: inout Invalid) {
+    let layer = layers.read(at: number) { layer in
+      let layer = layer.pointee
+      return (id: layer.id, kind: layer.kind, group: layer.group, container: layer.container)
+    }
     // Views do not show tables.
-    guard
-      let layer = layers.read(
-        id, { (kind: $0.pointee.kind, group: $0.pointee.group, container: $0.pointee.container) }),
-      layer.kind != .table
-    else { return }
-    let top = layer.group.flatMap { groups(around: $0).last } ?? id
-    invalid.trees[layer.container, default: Invalid.Trees(origin: origin)].tops.insert(top)
-    invalid.trees[layer.container]?.origin = origin
+    guard let layer, layer.kind != .table else { return }
+    let top = layer.group.flatMap { groups(around: $0).last } ?? layer.id
+    invalid.trees[layer.container, default: Invalid.Trees(origin: origin)].add(top: top, by: origin)
   }
 
   /// Records changed layer view states of one view.

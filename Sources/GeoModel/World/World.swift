@@ -172,12 +172,14 @@ public struct World: Sendable {
   var recorded: ArraySlice<Change> { changes.dropFirst(start?.changes ?? 0) }
 
   /// Records a change of the current command, at the next revision.
-  mutating func record(_ event: Change.Event, by origin: Origin? = nil) {
+  ///
+  /// - Parameter number: that of an object that was created or closed.
+  mutating func record(_ event: Change.Event, by origin: Origin? = nil, number: Int? = nil) {
     if !hasChanged {
       revision += 1
       hasChanged = true
     }
-    changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event))
+    changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event, number: number))
   }
 
   /// Transforms the records of the current command, from all of which derived state has been recorded.

@@ -89,17 +89,28 @@ extension RowMask {
     guard let (comparison, bound) = comparison.onDoubles(constant), bounds.mayHold(comparison, bound) else {
       return cut(at: 0)
     }
-    keep(words, comparison, bound) { Double(bitPattern: $0) }
+    let bounds = SIMD16(repeating: bound)
+    switch comparison {
+    case .equal: keep(words, if: { $0 .== bounds })
+    // NaN is null, which counts as false.
+    case .notEqual: keep(words, if: { ($0 .< bounds) .| ($0 .> bounds) })
+    case .less: keep(words, if: { $0 .< bounds })
+    case .greater: keep(words, if: { $0 .> bounds })
+    case .lessOrEqual: keep(words, if: { $0 .<= bounds })
+    case .greaterOrEqual: keep(words, if: { $0 .>= bounds })
+    }
   }
 
   private func narrowIntegers(_ words: UnsafeBufferPointer<UInt64>, _ bounds: ValueBounds<Int64>, to test: ColumnTest) {
     if case .isIn(let set, let isWanted) = test, set.isOfNumbers, set.integers.count <= 8 {
       return set.integers.withUnsafeBufferPointer { integers in
-        keep(words) { value in
-          var isIn = false
-          for integer in integers { isIn = isIn || integer == Int64(bitPattern: value) }
-          return isIn == isWanted
-        }
+        keep(
+          words,
+          ifHighest: { values in
+            var isOther = Words(repeating: .max)
+            for integer in integers { isOther &= values.differences(from: UInt64(bitPattern: integer)) }
+            return isWanted ? ~isOther : isOther
+          })
       }
     }
     guard case .compare(let comparison, let constant) = test else {
@@ -109,33 +120,22 @@ extension RowMask {
     guard let (comparison, bound) = comparison.onIntegers(constant), bounds.mayHold(comparison, bound) else {
       return cut(at: 0)
     }
-    guard comparison != .equal, comparison != .notEqual, bounds.isWithinSpan(of: bound) else {
-      return keep(words, comparison, bound) { Int64(bitPattern: $0) }
+    let pivot = UInt64(bitPattern: bound)
+    switch comparison {
+    case .equal: return keep(words, ifHighest: { ~$0.differences(from: pivot) })
+    case .notEqual: return keep(words, ifHighest: { $0.differences(from: pivot) })
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: break
+    }
+    guard bounds.isWithinSpan(of: bound) else {
+      return keep(words) { value in comparison.holds(Order(Int64(bitPattern: value), bound)) }
     }
     // Without overflow the sign of the difference is the order. Processors have no comparison of eight-byte integers in their basic
     // vector instructions, but subtraction and shift.
-    let pivot = UInt64(bitPattern: bound)
     switch comparison {
-    case .less: keep(words) { ($0 &- pivot) &>> 63 != 0 }
-    case .greaterOrEqual: keep(words) { ($0 &- pivot) &>> 63 == 0 }
-    case .greater: keep(words) { (pivot &- $0) &>> 63 != 0 }
-    default: keep(words) { (pivot &- $0) &>> 63 == 0 }
-    }
-  }
-
-  /// Keeps marked the rows whose number compares with the bound.
-  @inline(__always)
-  private func keep<Number: Comparable>(
-    _ words: UnsafeBufferPointer<UInt64>, _ comparison: Comparison, _ bound: Number, _ number: (UInt64) -> Number
-  ) {
-    switch comparison {
-    case .equal: keep(words) { number($0) == bound }
-    // NaN is null, which counts as false.
-    case .notEqual: keep(words) { number($0) < bound || number($0) > bound }
-    case .less: keep(words) { number($0) < bound }
-    case .greater: keep(words) { number($0) > bound }
-    case .lessOrEqual: keep(words) { number($0) <= bound }
-    case .greaterOrEqual: keep(words) { number($0) >= bound }
+    case .less: keep(words, ifHighest: { $0 &- pivot })
+    case .greaterOrEqual: keep(words, ifHighest: { ~($0 &- pivot) })
+    case .greater: keep(words, ifHighest: { pivot &- $0 })
+    default: keep(words, ifHighest: { ~(pivot &- $0) })
     }
   }
 

@@ -13,16 +13,6 @@ extension RowMask {
     }
   }
 
-  /// The number of marked rows.
-  var markedCount: Int {
-    withMemoryRebound(to: UInt64.self) { words in
-      var count = 0
-      // The product's highest byte is the sum of the bytes.
-      for word in words { count &+= Int(truncatingIfNeeded: (word &* 0x0101_0101_0101_0101) &>> 56) }
-      return count
-    }
-  }
-
   /// Visits marked rows in ascending order; `body` may unmark the current row.
   @inline(__always)
   func forEachMarked(_ body: (Int) -> Void) {
