@@ -1,4 +1,4 @@
-// Why: what Swift's module of the C library leaves out.
+// Why: what Swift's module of the C library leaves out, and Swift itself.
 #include <sys/xattr.h>
 
 #ifdef __linux__
@@ -7,3 +7,6 @@
 
 static inline long cplatform_thread_number(void) { return syscall(SYS_gettid); }
 #endif
+
+// Asks the processor to load the memory at any address into its caches; nothing waits for it.
+static inline void cplatform_prefetch(const void *address) { __builtin_prefetch(address); }

@@ -39,7 +39,11 @@ extension World {
 
   /// Nodes with another value than at the beginning of the command.
   func nodesWithChangedEnvironment() -> [ObjectReference] {
-    nodesWithChangedEnvironment(since: EarlierEnvironment(journal.records))
+    // All nodes have a value of a key that was registered.
+    if journal.records.contains(where: { $0.kind == .insertion && $0.object.collection == .environmentKeys }) {
+      return environmentNodes
+    }
+    return nodesWithChangedEnvironment(since: EarlierEnvironment(journal.records))
   }
 
   private func nodesWithChangedEnvironment(since before: EarlierEnvironment) -> [ObjectReference] {

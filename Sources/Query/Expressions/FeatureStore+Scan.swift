@@ -54,8 +54,7 @@ extension FeatureStore {
       for (number, slot) in slots.enumerated() {
         guard isWanted() else { return }
         if number.isMultiple(of: interval) { try check(Double(number) / Double(slots.count)) }
-        // Never the case; it only keeps the compiler from removing the loads.
-        if touch(columns, after: number) == .min { return }
+        prefetch(columns, after: number)
         slot.chunk.markLive(mask)
         for condition in conditions { condition.narrow(mask, to: condition.plan, slot.chunk) }
         try body(slot, mask)
@@ -65,17 +64,17 @@ extension FeatureStore {
 }
 
 extension FeatureStore {
-  /// Loads what the next chunks' columns begin with into the processor's caches, while a chunk is worked on: addresses lead to addresses, so
-  /// each step is taken for another chunk.
+  /// Asks for what the next chunks' columns begin with, while a chunk is worked on: addresses lead to addresses, so each step is taken
+  /// for another chunk.
   @inline(__always)
-  private func touch(_ columns: [Int], after number: Int) -> Int {
-    guard number &+ 3 < slots.count else { return 0 }
-    var sum = slots[number &+ 3].reader.pointee.count
+  private func prefetch(_ columns: [Int], after number: Int) {
+    guard number &+ 4 < slots.count else { return }
+    slots[number &+ 4].prefetch()
     for column in columns {
-      sum &+= slots[number &+ 2].reader.pointee.touchAddresses(ofAligned: column)
-      sum &+= slots[number &+ 1].reader.pointee.touchValues(ofAligned: column)
+      slots[number &+ 3].reader.pointee.prefetchAddresses(ofAligned: column)
+      slots[number &+ 2].reader.pointee.prefetchValues(ofAligned: column)
+      slots[number &+ 1].reader.pointee.prefetchTexts(ofAligned: column)
     }
-    return sum
   }
 }
 

@@ -1,5 +1,6 @@
 // Reading of rows without reference counting: plain pointers to a chunk's arrays.
 
+import CPlatform
 import Geometry
 
 /// Addresses of a column's values.
@@ -119,6 +120,22 @@ struct ColumnReader: BitwiseCopyable, Equatable {
     return UnsafeRawBufferPointer(start: next + 1, count: length)
   }
 
+  fileprivate func prefetchValues() {
+    guard let values else { return }
+    cplatform_prefetch(values)
+    if layout == .codes {
+      cplatform_prefetch(distinct)
+    } else {
+      cplatform_prefetch(values + 4096)
+    }
+    if nullRows > 0 { cplatform_prefetch(nulls) }
+  }
+
+  fileprivate func prefetchTexts() {
+    guard layout == .codes, distinctCount > 0, let distinct, let texts, distinct[0] != TextArena.none else { return }
+    cplatform_prefetch(texts + Int(distinct[0]))
+  }
+
   /// Loads the row's values into the processor's caches; the result is meaningless.
   @inline(__always)
   func touch(_ row: Int) -> Int {
@@ -199,19 +216,21 @@ struct ChunkReader {
     return values
   }
 
-  /// Loads the addresses of a column's values into the processor's caches; the result is meaningless.
+  /// Asks the processor to load the addresses of a column's values.
   @inline(__always)
-  func touchAddresses(ofAligned column: Int) -> Int {
-    guard column < aligned, let columns else { return 0 }
-    return columns[column].count &+ columns[column].nullRows
+  func prefetchAddresses(ofAligned column: Int) {
+    guard column < aligned, let columns else { return }
+    cplatform_prefetch(columns + column)
+    cplatform_prefetch(UnsafeRawPointer(columns + column + 1) - 1)
   }
 
-  /// Loads the first values of a column into the processor's caches, and those half a chunk on, in another page.
+  /// Asks the processor to load the first values of a column, and the first of each further page.
   @inline(__always)
-  func touchValues(ofAligned column: Int) -> Int {
-    guard let values = values(ofAligned: column) else { return 0 }
-    return values.touch(0) &+ values.touch(FeatureChunk.capacity / 2)
-  }
+  func prefetchValues(ofAligned column: Int) { if column < aligned { columns?[column].prefetchValues() } }
+
+  /// Asks the processor to load the first of a column's distinct texts; their offsets were asked for with the values.
+  @inline(__always)
+  func prefetchTexts(ofAligned column: Int) { if column < aligned { columns?[column].prefetchTexts() } }
 
   /// The id of a row that exists.
   @inline(__always)

@@ -1,5 +1,6 @@
 // The features of a layer or the graphics of an overlay: columns, ids and the spatial index, as one value.
 
+import CPlatform
 import Geometry
 import HashTreeCollections
 
@@ -36,6 +37,13 @@ public struct FeatureStore: Sendable {
     private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
     /// The chunk's stamp, read without following the reference.
     private(set) var stamp: UInt64
+
+    /// Asks the processor to load the chunk and its reader.
+    @inline(__always)
+    func prefetch() {
+      cplatform_prefetch(Unmanaged.passUnretained(chunk).toOpaque())
+      cplatform_prefetch(reader)
+    }
 
     init(base: UInt32, chunk: FeatureChunk) {
       self.base = base
