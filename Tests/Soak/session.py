@@ -215,8 +215,10 @@ class Session:
     def close_everything(self) -> None:
         wire = self.wire
         for handle in list(wire.observed):
+            if handle not in wire.observed:
+                continue
             wire.result("state/unobserve", {"subscription": handle})
-            del wire.observed[handle]
+            wire.observed.pop(handle, None)
         wire.result("document/new", {})
 
 

@@ -78,6 +78,8 @@ class Wire:
         # Answers that a damaged message may get: nobody knows its id.
         self.damaged = 0
         self.observed: dict[str, Observed] = {}
+        # Subscriptions whose objects were closed.
+        self.ended: set[str] = set()
         self._observing: dict[str, dict[str, Any]] = {}
         self.counts: collections.Counter[str] = collections.Counter()
         for body in (self._read, self._write):
@@ -151,8 +153,8 @@ class Wire:
         if "method" in message:
             self.counts[message["method"]] += 1
             params = message.get("params", {})
-            if message["method"].startswith("state/") and params["subscription"] in self.observed:
-                self.observed[params["subscription"]].receive(message["method"], params)
+            if message["method"].startswith("state/"):
+                self._receive(message["method"], params)
             return None
         id = json.dumps(message.get("id"))
         method = self.pending.pop(id, None)
@@ -170,6 +172,16 @@ class Wire:
             observed = Observed(params, message["result"])
             self.observed[observed.handle] = observed
         return id
+
+    def _receive(self, method: str, params: dict[str, Any]) -> None:
+        handle = params["subscription"]
+        if handle in self.ended:
+            raise Broken(f"{method} came to {handle} after its end")
+        if method == "state/ended":
+            self.ended.add(handle)
+            self.observed.pop(handle, None)
+        elif handle in self.observed:
+            self.observed[handle].receive(method, params)
 
     def _read(self) -> None:
         assert self.process.stdout is not None
