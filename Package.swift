@@ -71,9 +71,7 @@ let package = Package(
     // The model.
     library("Geometry", ["Platform"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
-    library(
-      "Query",
-      ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", "CPlatform", collections]),
+    library("Query", ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
     library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
     // The wrapper of PROJ.

@@ -1,7 +1,7 @@
 // Reading of rows without reference counting: plain pointers to a chunk's arrays.
 
-import CPlatform
 import Geometry
+import Platform
 
 /// Addresses of a column's values.
 ///
@@ -122,18 +122,18 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 
   fileprivate func prefetchValues() {
     guard let values else { return }
-    cplatform_prefetch(values)
+    prefetch(values)
     if layout == .codes {
-      cplatform_prefetch(distinct)
+      prefetch(distinct)
     } else {
-      cplatform_prefetch(values + 4096)
+      prefetch(values + 4096)
     }
-    if nullRows > 0 { cplatform_prefetch(nulls) }
+    if nullRows > 0 { prefetch(nulls) }
   }
 
   fileprivate func prefetchTexts() {
     guard layout == .codes, distinctCount > 0, let distinct, let texts, distinct[0] != TextArena.none else { return }
-    cplatform_prefetch(texts + Int(distinct[0]))
+    prefetch(texts + Int(distinct[0]))
   }
 
   /// Loads the row's values into the processor's caches; the result is meaningless.
@@ -220,8 +220,8 @@ struct ChunkReader {
   @inline(__always)
   func prefetchAddresses(ofAligned column: Int) {
     guard column < aligned, let columns else { return }
-    cplatform_prefetch(columns + column)
-    cplatform_prefetch(UnsafeRawPointer(columns + column + 1) - 1)
+    prefetch(columns + column)
+    prefetch(UnsafeRawPointer(columns + column + 1) - 1)
   }
 
   /// Asks the processor to load the first values of a column, and the first of each further page.

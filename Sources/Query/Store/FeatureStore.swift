@@ -1,8 +1,8 @@
 // The features of a layer or the graphics of an overlay: columns, ids and the spatial index, as one value.
 
-import CPlatform
 import Geometry
 import HashTreeCollections
+import Platform
 
 /// Features in insertion order.
 ///
@@ -41,8 +41,8 @@ public struct FeatureStore: Sendable {
     /// Asks the processor to load the chunk and its reader.
     @inline(__always)
     func prefetch() {
-      cplatform_prefetch(Unmanaged.passUnretained(chunk).toOpaque())
-      cplatform_prefetch(reader)
+      Platform.prefetch(Unmanaged.passUnretained(chunk).toOpaque())
+      Platform.prefetch(reader)
     }
 
     init(base: UInt32, chunk: FeatureChunk) {
