@@ -3,46 +3,37 @@
 import Geometry
 import HashTreeCollections
 
-/// An index of references by the id that they name, those to one id by the numbers of the objects that refer to it. A persistent tree makes the copy at the beginning of a command O(1).
+/// An index of references by the id that they name. A persistent tree makes the copy at the beginning of a command O(1).
 struct References: Sendable {
-  private var referrers: TreeDictionary<Text, Numbers> = [:]
+  private var referrers: TreeDictionary<Text, Referrers> = [:]
   /// Views with an animation, and location sources that run.
-  private(set) var moving: Numbers = [:]
-
-  typealias Numbers = TreeDictionary<CreationNumber, ObjectReference>
+  private(set) var moving = Referrers()
 
   /// Updates the index for an object that was inserted (no `old`), changed, or removed (no `new`).
   mutating func update<E: Entity>(_ old: E?, _ new: E?, at number: Int) {
     guard E.isIndexed, let id = new?.id ?? old?.id else { return }
     let object = ObjectReference(E.collection, id.rawValue)
-    let number = CreationNumber(number)
     let (before, now) = (old?.references ?? [], new?.references ?? [])
     if before != now {
       for id in Self.ids(before, without: now) { Self.remove(number, from: &referrers[id]) }
-      for id in Self.ids(now, without: before) { referrers[id, default: [:]][number] = object }
+      for id in Self.ids(now, without: before) { referrers[id, default: Referrers()].insert(object, at: number) }
     }
     let (moved, moves) = (old?.isMoving ?? false, new?.isMoving ?? false)
-    if moves != moved { moving[number] = moves ? object : nil }
+    if moves, !moved { moving.insert(object, at: number) }
+    if moved, !moves { moving.remove(at: number) }
   }
 
   private static func ids(_ ids: [Text], without others: [Text]) -> [Text] {
     others.isEmpty ? ids : Array(Set(ids).subtracting(others))
   }
 
-  private static func remove(_ number: CreationNumber, from referrers: inout Numbers?) {
-    referrers?[number] = nil
+  private static func remove(_ number: Int, from referrers: inout Referrers?) {
+    referrers?.remove(at: number)
     if referrers?.isEmpty == true { referrers = nil }
   }
 
   /// The objects that refer to an id.
-  func all(to id: Text) -> Numbers { referrers[id] ?? [:] }
-}
-
-extension References.Numbers {
-  /// The ids of the objects of one kind, in the order of creation.
-  fileprivate func ids<E: Entity>(of kind: E.Type) -> [ID<E>] {
-    lazy.filter { $0.value.collection == E.collection }.sorted { $0.key < $1.key }.map { ID($0.value.id) }
-  }
+  func all(to id: Text) -> Referrers { referrers[id] ?? Referrers() }
 }
 
 extension World {

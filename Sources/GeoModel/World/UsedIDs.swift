@@ -74,6 +74,6 @@ extension World {
   /// The noun of the object that has an id; nil if none has it.
   public func holder(of id: String) -> String? {
     if let object = find(id) { return object.collection.noun }
-    return references.all(to: Text(id)).values.contains { $0.collection == .scenes } ? "elevationSource" : nil
+    return references.all(to: Text(id)).contains { $0.collection == .scenes } ? "elevationSource" : nil
   }
 }

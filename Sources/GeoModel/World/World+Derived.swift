@@ -221,8 +221,9 @@ extension World {
 
   private func invalidateTree(of number: Int, by origin: Origin, _ invalid: inout Invalid) {
     let layer = layers.read(at: number) { layer in
-      let layer = layer.pointee
-      return (id: layer.id, kind: layer.kind, group: layer.group, container: layer.container)
+      (
+        id: layer.pointee.id, kind: layer.pointee.kind, group: layer.pointee.group, container: layer.pointee.container
+      )
     }
     // Views do not show tables.
     guard let layer, layer.kind != .table else { return }
