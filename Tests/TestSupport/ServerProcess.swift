@@ -269,12 +269,17 @@ public final class ServerProcess {
 
   /// The processes that the server has started to read files.
   public var readers: [pid_t] {
-    var found: [pid_t] = []
+    threads.flatMap { readFile("\($0)/children").split(separator: " ").compactMap { pid_t($0) } }
+  }
+
+  /// The folder of each of its threads.
+  private var threads: [String] {
+    var found: [String] = []
     guard let folder = opendir("/proc/\(process)/task") else { return [] }
     defer { closedir(folder) }
     while let entry = readdir(folder) {
       let thread = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      found += readFile("/proc/\(process)/task/\(thread)/children").split(separator: " ").compactMap { pid_t($0) }
+      if !thread.hasPrefix(".") { found.append("/proc/\(process)/task/\(thread)") }
     }
     return found
   }
@@ -300,6 +305,18 @@ public final class ServerProcess {
     let fields = readFile("/proc/\(process)/stat").split(separator: " ")
     guard fields.count > 14, let user = Int(fields[13]), let system = Int(fields[14]) else { return 0 }
     return (user + system) * 1000 / sysconf(CInt(_SC_CLK_TCK))
+  }
+
+  /// Whether bytes in the pipe to the server have not been read.
+  public var hasUnreadInput: Bool {
+    var count: CInt = 0
+    return ioctl(input, UInt(FIONREAD), &count) == 0 && count > 0
+  }
+
+  /// Whether a thread of the server runs, or would if a processor were free.
+  public var isWorking: Bool {
+    // The state follows the name, which is in parentheses.
+    threads.contains { readFile("\($0)/stat").split(separator: ")").last?.dropFirst().first == "R" }
   }
 }
 
