@@ -120,11 +120,13 @@ package enum Propagation {
     guard let model = world.viewModels[id], let property = try? model.property(name),
       let derivation = property.derivation
     else { return }
-    let sources = Dictionary(model.sources(of: name).map { (Text($0.name), $0.path) }) { first, _ in first }
     let usesConventions = derivation.expression.isWrittenByConventions
     let conventions = usesConventions ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      sources[Text(name)].map { Wire.attribute(PathReading.value(at: $0, in: world) ?? .null) }
+      switch derivation.source(of: name) {
+      case .inner(let names): Wire.attribute(model.value(at: names) ?? .null)
+      case .outer(let path): Wire.attribute(PathReading.value(at: path, in: world) ?? .null)
+      }
     }
     if property.type == .string, case .json(let text)? = value { value = .string(text) }
     world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)

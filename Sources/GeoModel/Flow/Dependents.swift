@@ -12,10 +12,15 @@ public enum Dependent: Hashable, Sendable {
 }
 
 /// Dependents by the object and the member that they depend on.
+///
+/// What derived properties depend on within their own view model is read from their definitions: most depend on nothing else, and
+/// such a view model costs nothing here.
 struct Dependents: Sendable {
+  /// Number of the view model or link in the order of creation, and of the property among those of the view model.
+  private typealias Order = (number: Int, index: Int)
+
   private struct Entry: Sendable {
-    /// Order of creation of the view model or link, and of its entries.
-    let order: (number: Int, place: Int)
+    let order: Order
     let path: ModelPath
     let dependent: Dependent
   }
@@ -30,44 +35,53 @@ struct Dependents: Sendable {
 
   /// By the number of the view model or link, in the order of creation.
   private var byPlace: [ObjectReference?: [Text?: Numbered<[Entry]>]] = [:]
-  /// What the view model or link with a number depends on.
+  /// What the view model or link with a number depends on, outside the view model.
   private var places: [Int: [Place]] = [:]
+  /// View models with derived properties.
+  private var derivingCount = 0
 
-  var isEmpty: Bool { byPlace.isEmpty }
+  var isEmpty: Bool { byPlace.isEmpty && derivingCount == 0 }
 
   /// - Parameters:
   ///   - number: the view model's place in the order of creation.
   ///   - environment: path of the environment that the view model inherits.
-  mutating func add(_ model: ViewModel, at number: Int, seeing environment: ModelPath) {
-    for (name, sources) in model.derived {
-      // The property depends on itself, so that inserting the view model computes it, even from a constant expression.
-      add(ModelPath(ObjectReference(.viewModels, model.id.rawValue), name), .derived(model.id, name), at: number)
-      for (_, path) in sources { add(path, .derived(model.id, name), at: number) }
+  mutating func add(_ model: ViewModel, at number: Int, seeing environment: @autoclosure () -> ModelPath) {
+    guard model.hasDerived else { return }
+    derivingCount += 1
+    for (index, property) in model.properties.enumerated() {
+      guard let derivation = property.derivation else { continue }
+      let dependent = Dependent.derived(model.id, property.name)
+      for path in derivation.outerSources { add(path, dependent, (number, index)) }
       // Text conventions are a dependency of expressions that format text.
-      if (try? model.property(name))?.derivation?.expression.isWrittenByConventions == true {
-        add(environment, .derived(model.id, name), at: number)
-      }
+      if derivation.expression.isWrittenByConventions { add(environment(), dependent, (number, index)) }
     }
   }
 
   mutating func add(_ link: Link, at number: Int) {
-    add(link.first, .link(link.id, fromFirst: true), at: number)
-    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false), at: number) }
+    add(link.first, .link(link.id, fromFirst: true), (number, 0))
+    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false), (number, 1)) }
   }
 
-  private mutating func add(_ path: ModelPath, _ dependent: Dependent, at number: Int) {
+  private mutating func add(_ path: ModelPath, _ dependent: Dependent, _ order: Order) {
     let place = Place(path)
-    let entry = Entry(order: (number, places[number]?.count ?? 0), path: path, dependent: dependent)
-    places[number, default: []].append(place)
-    if byPlace[place.object]?[place.member]?[number] != nil {
-      _ = byPlace[place.object]?[place.member]?.modify(number) { $0.append(entry) }
+    let entry = Entry(order: order, path: path, dependent: dependent)
+    places[order.number, default: []].append(place)
+    if byPlace[place.object]?[place.member]?[order.number] != nil {
+      _ = byPlace[place.object]?[place.member]?.modify(order.number) { $0.append(entry) }
     } else {
-      byPlace[place.object, default: [:]][place.member, default: Numbered()].insert([entry], at: number)
+      byPlace[place.object, default: [:]][place.member, default: Numbered()].insert([entry], at: order.number)
     }
   }
 
-  /// Removes a view model or a link.
-  mutating func remove(_ number: Int) {
+  mutating func remove(_ model: ViewModel, at number: Int) {
+    guard model.hasDerived else { return }
+    derivingCount -= 1
+    removeEntries(of: number)
+  }
+
+  mutating func remove(_ link: Link, at number: Int) { removeEntries(of: number) }
+
+  private mutating func removeEntries(of number: Int) {
     for place in places.removeValue(forKey: number) ?? [] {
       _ = byPlace[place.object]?[place.member]?.remove(number)
       if byPlace[place.object]?[place.member]?.isEmpty == true { byPlace[place.object]?[place.member] = nil }
@@ -77,19 +91,55 @@ struct Dependents: Sendable {
 
   /// Calls `body` with the dependents of the path, of paths above it and of paths below it, in the order of creation.
   ///
-  /// - Complexity: linear in the dependents of the path's member; of an object's own path, O(n log n) in those of the object.
-  func dependents(_ path: ModelPath, _ body: (Dependent) -> Void) {
+  /// - Complexity: linear in the dependents of the path's member, and in the properties of its view model; of an object's own path,
+  ///   O(n log n) in the dependents of the object.
+  func dependents(_ path: ModelPath, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void) {
     let place = Place(path)
-    guard let members = byPlace[place.object] else { return }
+    let members = byPlace.isEmpty ? nil : byPlace[place.object]
+    let own = place.object.flatMap { Self.inner($0, path, in: viewModels) }
+    guard let members else {
+      for dependent in own?.found ?? [] { body(dependent.dependent) }
+      return
+    }
     let lists =
       place.member.map { [members[nil], members[$0]].compactMap { $0 } } ?? Array(members.values)
-    guard lists.count > 1 else {
+    guard lists.count > 1 || own != nil else {
       for entries in lists.first?.elements ?? Numbered<[Entry]>().elements {
         for entry in entries where entry.path.overlaps(path) { body(entry.dependent) }
       }
       return
     }
-    let found = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
+    var found = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
+      .map { (order: $0.order, dependent: $0.dependent) }
+    for (index, dependent) in own?.found ?? [] { found.append(((own?.number ?? 0, index), dependent)) }
     for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
+  }
+
+  /// The derived properties of the view model at a path that depend on what the path leads to; nil if there are none.
+  private static func inner(
+    _ object: ObjectReference, _ path: ModelPath, in viewModels: Registry<ViewModel>
+  ) -> (number: Int, found: [(index: Int, dependent: Dependent)])? {
+    guard object.collection == .viewModels, let number = viewModels.number(of: ViewModelID(object.id)) else {
+      return nil
+    }
+    let found = viewModels.read(at: number) { model -> [(Int, Dependent)] in
+      let below = path.names.dropFirst(2)
+      return model.pointee.properties.indices.compactMap { index in
+        model.pointee.properties[index].isDerived(from: below)
+          ? (index, .derived(model.pointee.id, model.pointee.properties[index].name)) : nil
+      }
+    }
+    guard let found, !found.isEmpty else { return nil }
+    return (number, found)
+  }
+}
+
+extension PropertyDefinition {
+  /// Whether the property has to be computed when its own view model changes at these names.
+  fileprivate func isDerived(from names: ArraySlice<Text>) -> Bool {
+    guard let derivation else { return false }
+    // It depends on itself, so that inserting the view model computes it, even from a constant expression.
+    guard let first = names.first else { return true }
+    return first == Text(name) || derivation.innerSources.contains { zip($0, names).allSatisfy(==) }
   }
 }

@@ -16,11 +16,18 @@ public struct Derivation: Equatable, Sendable {
   /// Paths by name in the expression: from the root (`/views/v/...`), or from the view model (`./list/0`). Other names
   /// are properties of the view model.
   public let inputs: [Text: Text]
-  private let inputPaths: [Text: InputPath]
+  /// By name in the expression; other names are properties.
+  private let inputPaths: [Text: Source]
+  /// What it depends on in its own view model: a property's name, and names inside its value.
+  let innerSources: [[Text]]
+  /// What it depends on elsewhere.
+  let outerSources: [ModelPath]
 
-  private enum InputPath: Equatable {
-    case relative(ModelPath)
-    case absolute(ModelPath)
+  /// Where the value of a name in an expression stands.
+  public enum Source: Equatable, Sendable {
+    /// In the view model: a property's name, and names inside its value.
+    case inner([Text])
+    case outer(ModelPath)
   }
 
   /// An input that cannot be a dependency.
@@ -33,11 +40,11 @@ public struct Derivation: Equatable, Sendable {
   /// - Throws: ``InputFault`` for the first input, by name, that is not a path to one value, or that leads to an
   ///   unbounded one: a whole collection, or all graphics of an overlay.
   public init(expression: Expression, inputs: [String: String]) throws(InputFault) {
-    var inputPaths: [Text: InputPath] = [:]
+    var inputPaths: [Text: Source] = [:]
     for (name, text) in inputs.sorted(by: { $0.key < $1.key }) {
       func fault(_ expected: String) -> InputFault { InputFault(name: name, expected: expected, found: text) }
       if text.begins(with: "./"), let path = ModelPath(pointer: String(text.dropFirst())) {
-        inputPaths[Text(name)] = .relative(path)
+        inputPaths[Text(name)] = .inner(path.names)
         continue
       }
       guard let path = ModelPath(pointer: text) else {
@@ -47,23 +54,31 @@ public struct Derivation: Equatable, Sendable {
       guard !path.includesAllGraphics else {
         throw fault("a path to one member of an overlay, or one graphic, such as /overlays/o1/graphics/1")
       }
-      inputPaths[Text(name)] = .absolute(path)
+      inputPaths[Text(name)] = .outer(path)
     }
     self.expression = expression
     self.inputs = Dictionary(uniqueKeysWithValues: inputs.map { (Text($0), Text($1)) })
     self.inputPaths = inputPaths
-  }
-
-  /// The inputs: names in the expression and their absolute paths.
-  func sources(in model: ViewModelID) -> [(name: String, path: ModelPath)] {
-    let own = ObjectReference(.viewModels, model.rawValue)
-    return expression.properties.map { name in
-      switch inputPaths[Text(name)] {
-      case .relative(let path): (name, ModelPath(ModelPath(own).names + path.names))
-      case .absolute(let path): (name, path)
-      case nil: (name, ModelPath(own, name))
+    var (inner, outer): ([[Text]], [ModelPath]) = ([], [])
+    for name in expression.properties {
+      switch inputPaths[Text(name)] ?? .inner([Text(name)]) {
+      case .inner(let names): inner.append(names)
+      case .outer(let path): outer.append(path)
       }
     }
+    (innerSources, outerSources) = (inner, outer)
+  }
+
+  /// Where the value of a name in the expression stands.
+  public func source(of name: String) -> Source {
+    if inputPaths.isEmpty { return .inner([Text(name)]) }
+    return inputPaths[Text(name)] ?? .inner([Text(name)])
+  }
+
+  /// The absolute paths of all names in the expression.
+  func sources(in model: ViewModelID) -> [ModelPath] {
+    let own = ModelPath(ObjectReference(.viewModels, model.rawValue)).names
+    return innerSources.map { ModelPath(own + $0) } + outerSources
   }
 }
 

@@ -73,16 +73,15 @@ public struct ViewModel: Entity {
     return .null
   }
 
-  /// The inputs of a derived property: names in the expression and their paths.
-  public func sources(of name: String) -> [(name: String, path: ModelPath)] {
-    (try? property(name))?.derivation?.sources(in: id) ?? []
-  }
+  /// Whether a property is computed from others.
+  var hasDerived: Bool { properties.contains { $0.derivation != nil } }
 
-  /// The inputs of each derived property.
-  var derived: [(name: String, sources: [(name: String, path: ModelPath)])] {
-    properties.compactMap { property in
-      property.derivation.map { (property.name, $0.sources(in: id)) }
-    }
+  /// The paths of the derived properties.
+  var derived: [ModelPath] { properties.filter { $0.derivation != nil }.map { ModelPath(reference, $0.name) } }
+
+  /// The value of a property, or the part of it at further names; nil where nothing stands.
+  public func value(at names: [Text]) -> Value? {
+    names.first.flatMap { value(of: $0.string) }?.part(at: names.dropFirst())
   }
 }
 

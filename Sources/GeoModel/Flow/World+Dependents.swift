@@ -101,7 +101,7 @@ extension World {
         if change.origin != .undo || mayDiffer(link) { due.add(.link(link.id, fromFirst: true)) }
       }
       let path = change.event.path
-      dependents.dependents(author?.part.flatMap { $0.isBelow(path) ? $0 : nil } ?? path, add)
+      dependents.dependents(author?.part.flatMap { $0.isBelow(path) ? $0 : nil } ?? path, in: viewModels, add)
     }
     propagated = changes.count
     return due.all
@@ -171,7 +171,7 @@ extension World {
       return false
     }
     return property.derivation == nil
-      ? property.isUndone : model.sources(of: property.name).allSatisfy { isUndone($0.path) }
+      ? property.isUndone : property.derivation?.sources(in: model.id).allSatisfy(isUndone) == true
   }
 
   /// Number of records since ``begin(origin:)``.
@@ -195,9 +195,9 @@ extension World {
   /// - Parameter number: the object's place in the order of creation.
   mutating func addDependents<E: Entity>(of element: E, at number: Int) {
     if E.collection == .environments { hasEnvironmentChanged = true }
-    if let model = element as? ViewModel, dependents != nil {
-      let environment = environmentPath(of: model)
-      dependents?.add(model, at: number, seeing: environment)
+    if let model = element as? ViewModel, var changed = dependents.take() {
+      changed.add(model, at: number, seeing: environmentPath(of: model))
+      dependents = changed
     }
     if let link = element as? Link { dependents?.add(link, at: number) }
   }
@@ -212,13 +212,11 @@ extension World {
 
   /// Updates the index for an object that was removed.
   mutating func dropDependents<E: Entity>(of element: E, at number: Int) {
-    switch E.collection {
-    case .environments: hasEnvironmentChanged = true
-    case .viewModels: dependents?.remove(number)
-    case .links:
-      dependents?.remove(number)
-      linkEnds[LinkID(element.id.rawValue)] = nil
-    default: break
+    if E.collection == .environments { hasEnvironmentChanged = true }
+    if let model = element as? ViewModel { dependents?.remove(model, at: number) }
+    if let link = element as? Link {
+      dependents?.remove(link, at: number)
+      linkEnds[link.id] = nil
     }
   }
 }

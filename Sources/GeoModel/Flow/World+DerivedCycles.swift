@@ -4,10 +4,10 @@ extension World {
   /// Throws `cycle` if derived properties depend on themselves, directly or indirectly.
   func checkCycles(with model: ViewModel) throws(ModelError) {
     var done: Set<ModelPath> = []
-    for (name, _) in model.derived {
+    for path in model.derived {
       var stack: [ModelPath] = []
       var visited: Set<ModelPath> = []
-      try visit(ModelPath(model.reference, name), with: model, &stack, &visited, &done)
+      try visit(path, with: model, &stack, &visited, &done)
     }
   }
 
@@ -24,7 +24,7 @@ extension World {
     else { return }
     stack.append(path)
     visited.insert(path)
-    for (_, path) in derivation.sources(in: here.id) {
+    for path in derivation.sources(in: here.id) {
       for below in derived(at: path, with: model) { try visit(below, with: model, &stack, &visited, &done) }
     }
     stack.removeLast()
@@ -36,6 +36,6 @@ extension World {
   private func derived(at path: ModelPath, with model: ViewModel) -> [ModelPath] {
     guard let object = path.object, object.collection == .viewModels else { return [] }
     guard let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)] else { return [] }
-    return here.derived.map { ModelPath(here.reference, $0.name) }.filter { $0.overlaps(path) }
+    return here.derived.filter { $0.overlaps(path) }
   }
 }

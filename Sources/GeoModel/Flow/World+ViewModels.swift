@@ -127,9 +127,10 @@ extension World {
 
   /// Sets the computed value of a derived property: its default for null, and for what its definition does not allow.
   public mutating func setDerived(_ name: String, of id: ViewModelID, to value: Value) {
-    guard let property = try? viewModels[id]?.property(name) else { return }
-    let kept = value.isNull ? nil : try? checked(value, for: property, at: "")
-    write([(name, kept ?? property.defaultValue)], of: id, by: .binding)
+    guard let model = viewModels[id], let property = try? model.property(name) else { return }
+    let kept = (value.isNull ? nil : try? checked(value, for: property, at: "")) ?? property.defaultValue
+    // Most are computed anew only because undo has restored them.
+    if kept != model.values[name] ?? .null { write([(name, kept)], of: id, by: .binding) }
   }
 
   /// Writes checked values. Equal values record nothing.
