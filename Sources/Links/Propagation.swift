@@ -30,10 +30,10 @@ package enum Propagation {
       var hasDerived = false
       for dependent in due {
         switch dependent {
-        case .derived(let id, let name):
+        case .derived(let number, let index):
           hasDerived = true
           try count(dependent, &runs, in: world)
-          derive(name, of: id, in: &world)
+          derive(index, of: number, in: &world)
         case .link(let id, let fromFirst): waiting.add(id, fromFirst: fromFirst)
         }
       }
@@ -93,7 +93,8 @@ package enum Propagation {
     }
     let paths = runs.counts.filter { $0.value > count / 2 }.keys.flatMap { dependent -> [String] in
       switch dependent {
-      case .derived(let id, let name): [ModelPath(ObjectReference(.viewModels, id.rawValue), name).description]
+      case .derived(let number, let index):
+        world.viewModels[number: number].map { [ModelPath($0.reference, $0.properties[index].name).description] } ?? []
       case .link(let id, let fromFirst):
         world.links[id].map { [(fromFirst ? $0.first : $0.second).description] } ?? []
       }
@@ -116,20 +117,19 @@ package enum Propagation {
 
   // MARK: Derived properties
 
-  private static func derive(_ name: String, of id: ViewModelID, in world: inout World) {
-    guard let model = world.viewModels[id], let property = try? model.property(name),
-      let derivation = property.derivation
-    else { return }
-    let usesConventions = derivation.expression.isWrittenByConventions
-    let conventions = usesConventions ? world.conventions(at: model.owner) : .neutral
+  private static func derive(_ index: Int, of number: Int, in world: inout World) {
+    guard let model = world.viewModels[number: number], let derivation = model.properties[index].derivation else {
+      return
+    }
+    let conventions = derivation.usesConventions ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
       switch derivation.source(of: name) {
       case .inner(let names): Wire.attribute(model.value(at: names) ?? .null)
       case .outer(let path): Wire.attribute(PathReading.value(at: path, in: world) ?? .null)
       }
     }
-    if property.type == .string, case .json(let text)? = value { value = .string(text) }
-    world.setDerived(name, of: id, to: value.map(Wire.value) ?? .null)
+    if model.properties[index].type == .string, case .json(let text)? = value { value = .string(text) }
+    world.setDerived(index, of: model, to: value.map(Wire.value) ?? .null)
   }
 
   // MARK: Links

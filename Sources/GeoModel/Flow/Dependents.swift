@@ -5,8 +5,8 @@ import Geometry
 
 /// A derived property or a link that has to be updated because a path has changed.
 public enum Dependent: Hashable, Sendable {
-  /// The derived property has to be computed.
-  case derived(ViewModelID, String)
+  /// The derived property at an index in the view model of a number has to be computed.
+  case derived(of: Int, at: Int)
   /// The link has to copy the value at its first or its second path.
   case link(LinkID, fromFirst: Bool)
 }
@@ -50,10 +50,10 @@ struct Dependents: Sendable {
     derivingCount += 1
     for (index, property) in model.properties.enumerated() {
       guard let derivation = property.derivation else { continue }
-      let dependent = Dependent.derived(model.id, property.name)
+      let dependent = Dependent.derived(of: number, at: index)
       for path in derivation.outerSources { add(path, dependent, (number, index)) }
       // Text conventions are a dependency of expressions that format text.
-      if derivation.expression.isWrittenByConventions { add(environment(), dependent, (number, index)) }
+      if derivation.usesConventions { add(environment(), dependent, (number, index)) }
     }
   }
 
@@ -91,19 +91,23 @@ struct Dependents: Sendable {
 
   /// Calls `body` with the dependents of the path, of paths above it and of paths below it, in the order of creation.
   ///
+  /// - Parameter number: that of the object at the path, if it is known.
   /// - Complexity: linear in the dependents of the path's member, and in the properties of its view model; of an object's own path,
   ///   O(n log n) in the dependents of the object.
-  func dependents(_ path: ModelPath, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void) {
+  func dependents(
+    _ path: ModelPath, number: Int?, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void
+  ) {
     let place = Place(path)
-    let members = byPlace.isEmpty ? nil : byPlace[place.object]
-    let own = place.object.flatMap { Self.inner($0, path, in: viewModels) }
-    guard let members else {
-      for dependent in own?.found ?? [] { body(dependent.dependent) }
+    let number = number ?? place.object.flatMap { Self.isViewModel($0) ? viewModels.number(of: ID($0.id)) : nil }
+    let inner =
+      place.object.map(Self.isViewModel) == true ? number.map { Self.inner(path, number: $0, viewModels) } : nil
+    guard let members = byPlace.isEmpty ? nil : byPlace[place.object] else {
+      for index in inner ?? [] { body(.derived(of: number ?? 0, at: index)) }
       return
     }
     let lists =
       place.member.map { [members[nil], members[$0]].compactMap { $0 } } ?? Array(members.values)
-    guard lists.count > 1 || own != nil else {
+    guard lists.count > 1 || inner?.isEmpty == false else {
       for entries in lists.first?.elements ?? Numbered<[Entry]>().elements {
         for entry in entries where entry.path.overlaps(path) { body(entry.dependent) }
       }
@@ -111,26 +115,18 @@ struct Dependents: Sendable {
     }
     var found = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
       .map { (order: $0.order, dependent: $0.dependent) }
-    for (index, dependent) in own?.found ?? [] { found.append(((own?.number ?? 0, index), dependent)) }
+    found += (inner ?? []).map { ((number ?? 0, $0), .derived(of: number ?? 0, at: $0)) }
     for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
   }
 
-  /// The derived properties of the view model at a path that depend on what the path leads to; nil if there are none.
-  private static func inner(
-    _ object: ObjectReference, _ path: ModelPath, in viewModels: Registry<ViewModel>
-  ) -> (number: Int, found: [(index: Int, dependent: Dependent)])? {
-    guard object.collection == .viewModels, let number = viewModels.number(of: ViewModelID(object.id)) else {
-      return nil
-    }
-    let found = viewModels.read(at: number) { model -> [(Int, Dependent)] in
-      let below = path.names.dropFirst(2)
-      return model.pointee.properties.indices.compactMap { index in
-        model.pointee.properties[index].isDerived(from: below)
-          ? (index, .derived(model.pointee.id, model.pointee.properties[index].name)) : nil
-      }
-    }
-    guard let found, !found.isEmpty else { return nil }
-    return (number, found)
+  private static func isViewModel(_ object: ObjectReference) -> Bool { object.collection == .viewModels }
+
+  /// The indexes of the derived properties of a view model that depend on what a path leads to in it.
+  private static func inner(_ path: ModelPath, number: Int, _ viewModels: Registry<ViewModel>) -> [Int] {
+    viewModels.read(at: number) { model in
+      let names = path.names.dropFirst(2)
+      return model.pointee.properties.indices.filter { model.pointee.properties[$0].isDerived(from: names) }
+    } ?? []
   }
 }
 

@@ -22,6 +22,8 @@ public struct Derivation: Equatable, Sendable {
   let innerSources: [[Text]]
   /// What it depends on elsewhere.
   let outerSources: [ModelPath]
+  /// Whether its value depends on text conventions.
+  public let usesConventions: Bool
 
   /// Where the value of a name in an expression stands.
   public enum Source: Equatable, Sendable {
@@ -67,6 +69,7 @@ public struct Derivation: Equatable, Sendable {
       }
     }
     (innerSources, outerSources) = (inner, outer)
+    usesConventions = expression.isWrittenByConventions
   }
 
   /// Where the value of a name in the expression stands.

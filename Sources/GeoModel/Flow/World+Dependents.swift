@@ -101,7 +101,8 @@ extension World {
         if change.origin != .undo || mayDiffer(link) { due.add(.link(link.id, fromFirst: true)) }
       }
       let path = change.event.path
-      dependents.dependents(author?.part.flatMap { $0.isBelow(path) ? $0 : nil } ?? path, in: viewModels, add)
+      let changed = author?.part.flatMap { $0.isBelow(path) ? $0 : nil } ?? path
+      dependents.dependents(changed, number: change.number, in: viewModels, add)
     }
     propagated = changes.count
     return due.all

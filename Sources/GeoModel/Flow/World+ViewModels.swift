@@ -125,12 +125,13 @@ extension World {
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
 
-  /// Sets the computed value of a derived property: its default for null, and for what its definition does not allow.
-  public mutating func setDerived(_ name: String, of id: ViewModelID, to value: Value) {
-    guard let model = viewModels[id], let property = try? model.property(name) else { return }
+  /// Sets the computed value of the derived property at an index: its default for null, and for what its definition does not allow.
+  public mutating func setDerived(_ index: Int, of model: ViewModel, to value: Value) {
+    let property = model.properties[index]
     let kept = (value.isNull ? nil : try? checked(value, for: property, at: "")) ?? property.defaultValue
     // Most are computed anew only because undo has restored them.
-    if kept != model.values[name] ?? .null { write([(name, kept)], of: id, by: .binding) }
+    guard kept != model.values[property.name] ?? .null else { return }
+    write([(property.name, kept)], of: model.id, by: .binding)
   }
 
   /// Writes checked values. Equal values record nothing.

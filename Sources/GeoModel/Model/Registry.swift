@@ -27,6 +27,9 @@ public struct Registry<Element: Entity>: Sendable {
 
   @inlinable public subscript(id: ID<Element>) -> Element? { numbers[id.text].flatMap { elements[$0] } }
 
+  /// The object of a number, which costs less than by its id.
+  public subscript(number number: Int) -> Element? { elements[number] }
+
   /// Finds an object, or throws `unknownID`.
   @inlinable public func require(_ id: ID<Element>) throws(ModelError) -> Element {
     guard let element = self[id] else { throw .unknownID(Element.collection, id.rawValue) }
