@@ -11,6 +11,7 @@ import Synchronization
 struct ParseArena: ~Copyable {
   /// Larger allocations get blocks of their own, which are freed individually: growing buffers make these.
   private static let largest = 32 << 10
+  private static let smallestBlock = 2048
   private static let largestBlock = 1 << 20
 
   /// At the start of each block.
@@ -34,7 +35,7 @@ struct ParseArena: ~Copyable {
 
   /// - Parameter textSize: bytes to be parsed; a tree takes several times as much memory.
   init?(textSize: Int) {
-    let size = textSize > Self.largestBlock / 8 ? Self.largestBlock : max(textSize &* 6, 2048)
+    let size = textSize > Self.largestBlock / 8 ? Self.largestBlock : max(textSize &* 6, Self.smallestBlock)
     guard let block = Self.takeBlock(size, after: nil) else { return nil }
     // The arena's own state is at the start of its first block.
     state = (block + MemoryLayout<Header>.size).bindMemory(to: State.self, capacity: 1)
@@ -117,16 +118,39 @@ struct ParseArena: ~Copyable {
 
   // MARK: - Blocks
 
-  /// Blocks of the maximum size, kept for the next large message: fresh ones cost a page fault every 4 KiB.
-  // Safe to send: a block on this list has no other owner.
-  private struct Spares: @unchecked Sendable { var blocks: [UnsafeMutableRawPointer] = [] }
+  /// Blocks of the smallest size, of which the heap would search for one anew with each message; and of the largest, of which fresh
+  /// ones cost a page fault every 4 KiB.
+  // Safe to send: a block on these lists has no other owner.
+  private struct Spares: @unchecked Sendable {
+    private var small: [UnsafeMutableRawPointer] = []
+    private var large: [UnsafeMutableRawPointer] = []
+
+    mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
+      switch size {
+      case smallestBlock: small.popLast()
+      case largestBlock: large.popLast()
+      default: nil
+      }
+    }
+
+    /// - Returns: false if the block is not kept.
+    mutating func give(_ block: UnsafeMutableRawPointer, _ size: Int) -> Bool {
+      switch size {
+      case smallestBlock where small.count < 16: small.append(block)
+      case largestBlock where large.count < 4: large.append(block)
+      default: return false
+      }
+      return true
+    }
+  }
   private static let spares = Mutex(Spares())
-  private static let mostSpares = 4
+
+  private static func isKept(_ size: Int) -> Bool { size == smallestBlock || size == largestBlock }
 
   private static func takeBlock(
     _ size: Int, after previous: UnsafeMutableRawPointer?
   ) -> UnsafeMutableRawPointer? {
-    let spare = size == largestBlock ? spares.withLock { $0.blocks.popLast() } : nil
+    let spare = isKept(size) ? spares.withLock { $0.take(size) } : nil
     guard let block = spare ?? malloc(size) else { return nil }
     block.storeBytes(of: Header(previous: previous, size: size), as: Header.self)
     return block
@@ -141,13 +165,7 @@ struct ParseArena: ~Copyable {
   }
 
   private static func giveBlock(_ block: UnsafeMutableRawPointer) {
-    let isKept =
-      block.load(as: Header.self).size == largestBlock
-      && spares.withLock { spares in
-        guard spares.blocks.count < mostSpares else { return false }
-        spares.blocks.append(block)
-        return true
-      }
-    if !isKept { free(block) }
+    let size = block.load(as: Header.self).size
+    if !isKept(size) || !spares.withLock({ $0.give(block, size) }) { free(block) }
   }
 }
