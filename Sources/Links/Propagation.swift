@@ -33,7 +33,7 @@ package enum Propagation {
         case .derived(let number, let index):
           hasDerived = true
           try count(dependent, &runs, in: world)
-          derive(index, of: number, in: &world)
+          world.setDerived(index, of: number, to: computed(index, of: number, in: world))
         case .link(let id, let fromFirst): waiting.add(id, fromFirst: fromFirst)
         }
       }
@@ -117,9 +117,10 @@ package enum Propagation {
 
   // MARK: Derived properties
 
-  private static func derive(_ index: Int, of number: Int, in world: inout World) {
+  /// The value of the derived property at an index of the view model with a number.
+  private static func computed(_ index: Int, of number: Int, in world: World) -> Value {
     guard let model = world.viewModels[number: number], let derivation = model.properties[index].derivation else {
-      return
+      return .null
     }
     let conventions = derivation.usesConventions ? world.conventions(at: model.owner) : .neutral
     var value = try? derivation.expression.evaluated(by: conventions) { name in
@@ -129,7 +130,7 @@ package enum Propagation {
       }
     }
     if model.properties[index].type == .string, case .json(let text)? = value { value = .string(text) }
-    world.setDerived(index, of: model, to: value.map(Wire.value) ?? .null)
+    return value.map(Wire.value) ?? .null
   }
 
   // MARK: Links

@@ -16,7 +16,8 @@ package enum StateService: StateHandlers {
     let pattern = try pattern(params.path, "/params/path")
     let matches = StateTree.matches(of: pattern, in: world)
     guard matches.reduce(0, { $0 + $1.node.itemCount }) <= maxItems else {
-      throw RPCError(.resultTooLarge, "There are more than \(maxItems) graphics or layer states: ask for less, or observe them.")
+      throw RPCError(
+        .resultTooLarge, "There are more than \(maxItems) graphics or layer states: ask for less, or observe them.")
     }
     return .init(
       revision: world.revision,

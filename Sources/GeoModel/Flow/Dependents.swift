@@ -92,8 +92,7 @@ struct Dependents: Sendable {
   /// Calls `body` with the dependents of the path, of paths above it and of paths below it, in the order of creation.
   ///
   /// - Parameter number: that of the object at the path, if it is known.
-  /// - Complexity: linear in the dependents of the path's member, and in the properties of its view model; of an object's own path,
-  ///   O(n log n) in the dependents of the object.
+  /// - Complexity: linear in the dependents of the path's member; of an object's own path, O(n log n) in those of the object.
   func dependents(
     _ path: ModelPath, number: Int?, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void
   ) {
@@ -123,19 +122,6 @@ struct Dependents: Sendable {
 
   /// The indexes of the derived properties of a view model that depend on what a path leads to in it.
   private static func inner(_ path: ModelPath, number: Int, _ viewModels: Registry<ViewModel>) -> [Int] {
-    viewModels.read(at: number) { model in
-      let names = path.names.dropFirst(2)
-      return model.pointee.properties.indices.filter { model.pointee.properties[$0].isDerived(from: names) }
-    } ?? []
-  }
-}
-
-extension PropertyDefinition {
-  /// Whether the property has to be computed when its own view model changes at these names.
-  fileprivate func isDerived(from names: ArraySlice<Text>) -> Bool {
-    guard let derivation else { return false }
-    // It depends on itself, so that inserting the view model computes it, even from a constant expression.
-    guard let first = names.first else { return true }
-    return first == Text(name) || derivation.innerSources.contains { zip($0, names).allSatisfy(==) }
+    viewModels.read(at: number) { $0.pointee.definitions.dependents(of: path.names.dropFirst(2)) } ?? []
   }
 }

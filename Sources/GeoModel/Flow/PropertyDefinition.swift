@@ -151,3 +151,47 @@ public struct PropertyDefinition: Equatable, Sendable {
     }
   }
 }
+
+/// The properties of a view model. View models of a type share them.
+final class PropertyDefinitions: Sendable {
+  /// In the order of definition.
+  let all: [PropertyDefinition]
+  /// Whether values may refer to objects.
+  let hasReferences: Bool
+  private let indexes: [Text: Int]
+  /// Indexes of the derived ones.
+  private let derived: [Int]
+  /// Indexes of the derived ones by the names of the properties that they depend on in their view model, themselves included: so
+  /// inserting the view model computes them, even from a constant expression.
+  private let dependents: [Text: [Int]]
+
+  init(_ all: [PropertyDefinition]) {
+    self.all = all
+    indexes = Dictionary(all.enumerated().map { (Text($1.name), $0) }) { first, _ in first }
+    hasReferences = all.contains { $0.type == .reference }
+    derived = all.indices.filter { all[$0].derivation != nil }
+    var dependents: [Text: [Int]] = [:]
+    for index in derived {
+      let sources = all[index].derivation?.innerSources.compactMap(\.first) ?? []
+      for name in Set(sources + [Text(all[index].name)]) { dependents[name, default: []].append(index) }
+    }
+    self.dependents = dependents
+  }
+
+  var hasDerived: Bool { !derived.isEmpty }
+
+  subscript(name: String) -> PropertyDefinition? { indexes[Text(name)].map { all[$0] } }
+
+  /// Indexes of the derived properties that depend on what names lead to in their view model; of none, all.
+  ///
+  /// - Complexity: O(1) and linear in the result, for up to one name.
+  func dependents(of names: ArraySlice<Text>) -> [Int] {
+    guard let first = names.first else { return derived }
+    let found = dependents[first] ?? []
+    guard names.count > 1 else { return found }
+    return found.filter { index in
+      all[index].name == first.string
+        || all[index].derivation?.innerSources.contains { zip($0, names).allSatisfy(==) } == true
+    }
+  }
+}

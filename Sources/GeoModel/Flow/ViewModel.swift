@@ -14,7 +14,9 @@ public struct ViewModelType: Entity {
   public let id: ViewModelTypeID
   public var revision = 0
   public let doc: String?
-  public let properties: [PropertyDefinition]
+  let definitions: PropertyDefinitions
+
+  public var properties: [PropertyDefinition] { definitions.all }
 
   /// Whether the definitions are equal.
   func isSame(as other: ViewModelType) -> Bool { Text(doc) == Text(other.doc) && properties == other.properties }
@@ -29,8 +31,7 @@ public struct ViewModel: Entity {
   public var revision = 0
   /// The type; nil if the view model was created with properties of its own.
   public let type: ViewModelTypeID?
-  /// In the order of definition.
-  public let properties: [PropertyDefinition]
+  let definitions: PropertyDefinitions
   /// The object that closes the view model when it closes; nil for the session.
   public let owner: ObjectReference?
   /// The origin of the request that created it, which may set properties with the access `owner`.
@@ -38,19 +39,20 @@ public struct ViewModel: Entity {
   /// Values by property name; each property has one.
   public internal(set) var values: [String: Value]
 
+  /// In the order of definition.
+  public var properties: [PropertyDefinition] { definitions.all }
   public var parent: ObjectReference? { owner }
   public static let isIndexed = true
   public var references: [Text] {
-    (owner.map { [$0.text] } ?? [])
-      + properties.compactMap { $0.type == .reference ? Text(values[$0.name]?.text) : nil }
+    let owners = owner.map { [$0.text] } ?? []
+    guard definitions.hasReferences else { return owners }
+    return owners + properties.compactMap { $0.type == .reference ? Text(values[$0.name]?.text) : nil }
   }
-  /// Whether values may refer to objects.
-  var hasReferences: Bool { properties.contains { $0.type == .reference } }
   public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 
   /// Finds a property by name. Throws `unknownProperty` with the available names.
   public func property(_ name: String) throws(ModelError) -> PropertyDefinition {
-    guard let property = properties.first(where: { Text($0.name) == Text(name) }) else {
+    guard let property = definitions[name] else {
       throw .flow(.unknownProperty(name, available: properties.map(\.name)))
     }
     return property
@@ -74,7 +76,7 @@ public struct ViewModel: Entity {
   }
 
   /// Whether a property is computed from others.
-  var hasDerived: Bool { properties.contains { $0.derivation != nil } }
+  var hasDerived: Bool { definitions.hasDerived }
 
   /// The paths of the derived properties.
   var derived: [ModelPath] { properties.filter { $0.derivation != nil }.map { ModelPath(reference, $0.name) } }

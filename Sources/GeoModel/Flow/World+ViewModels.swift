@@ -9,14 +9,15 @@ extension World {
   public mutating func defineViewModel(
     _ id: ViewModelTypeID, doc: String?, properties: [PropertyDefinition]
   ) throws(ModelError) {
-    let type = ViewModelType(id: id, doc: doc, properties: properties)
+    let type = ViewModelType(id: id, doc: doc, definitions: PropertyDefinitions(properties))
     if let known = viewModelTypes[id] {
       guard known.isSame(as: type) else { throw .flow(.defined(id.rawValue)) }
       return
     }
     try check(properties)
     try checkCycles(
-      with: ViewModel(id: Self.placeholderID, type: id, properties: properties, owner: nil, author: nil, values: [:]))
+      with: ViewModel(
+        id: Self.placeholderID, type: id, definitions: type.definitions, owner: nil, author: nil, values: [:]))
     insert(type)
   }
 
@@ -35,12 +36,12 @@ extension World {
     values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
     try checkFree(id)
-    let definitions: [PropertyDefinition]
+    let definitions: PropertyDefinitions
     switch (type, properties) {
-    case (let type?, nil): definitions = try viewModelTypes.require(type).properties
+    case (let type?, nil): definitions = try viewModelTypes.require(type).definitions
     case (nil, let properties?):
       try check(properties)
-      definitions = properties
+      definitions = PropertyDefinitions(properties)
     default: throw .oneOf(["type", "properties"])
     }
     let author: Text? = if case .client(let name) = origin { name } else { nil }
@@ -56,25 +57,27 @@ extension World {
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?, author: String?
   ) throws(ModelError) {
     try checkFree(id)
-    let ofType = try type.map { (type) throws(ModelError) in try viewModelTypes.require(type).properties }
-    guard let definitions = properties ?? ofType else { throw .oneOf(["type", "properties"]) }
-    if properties != nil { try check(definitions) }
+    let ofType = try type.map { (type) throws(ModelError) in try viewModelTypes.require(type).definitions }
+    guard let definitions = properties.map(PropertyDefinitions.init) ?? ofType else {
+      throw .oneOf(["type", "properties"])
+    }
+    if let properties { try check(properties) }
     _ = try makeViewModel(id, type, definitions, owner, Text(author), [])
   }
 
   private mutating func makeViewModel(
-    _ id: ViewModelID?, _ type: ViewModelTypeID?, _ definitions: [PropertyDefinition], _ owner: ObjectReference?,
+    _ id: ViewModelID?, _ type: ViewModelTypeID?, _ definitions: PropertyDefinitions, _ owner: ObjectReference?,
     _ author: Text?, _ values: [(name: String, value: Value)]
   ) throws(ModelError) -> ViewModel {
     try checkNesting(inOwner: owner)
     var model = ViewModel(
-      id: id ?? Self.placeholderID, type: type, properties: definitions, owner: owner, author: author,
-      values: Dictionary(definitions.map { ($0.name, $0.defaultValue) }) { $1 })
+      id: id ?? Self.placeholderID, type: type, definitions: definitions, owner: owner, author: author,
+      values: Dictionary(definitions.all.map { ($0.name, $0.defaultValue) }) { $1 })
     for (name, value) in try accepted(values, for: model) { model.values[name] = value }
     try checkCycles(with: model)
     return insert(
       ViewModel(
-        id: try claim(id, prefix: "viewModel"), type: type, properties: definitions, owner: owner, author: author,
+        id: try claim(id, prefix: "viewModel"), type: type, definitions: definitions, owner: owner, author: author,
         values: model.values))
   }
 
@@ -125,18 +128,23 @@ extension World {
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
 
-  /// Sets the computed value of the derived property at an index: its default for null, and for what its definition does not allow.
-  public mutating func setDerived(_ index: Int, of model: ViewModel, to value: Value) {
-    let property = model.properties[index]
+  /// Sets the computed value of the derived property at an index of the view model with a number: its default for null, and for what its
+  /// definition does not allow.
+  public mutating func setDerived(_ index: Int, of number: Int, to value: Value) {
+    // Not the view model itself: while it is held, a write copies all its values.
+    let found = viewModels.read(at: number) { model in
+      let property = model.pointee.definitions.all[index]
+      return (id: model.pointee.id, property: property, before: model.pointee.values[property.name] ?? .null)
+    }
+    guard let (id, property, before) = found else { return }
     let kept = (value.isNull ? nil : try? checked(value, for: property, at: "")) ?? property.defaultValue
     // Most are computed anew only because undo has restored them.
-    guard kept != model.values[property.name] ?? .null else { return }
-    write([(property.name, kept)], of: model.id, by: .binding)
+    if kept != before { write([(property.name, kept)], of: id, by: .binding) }
   }
 
   /// Writes checked values. Equal values record nothing.
   mutating func write(_ values: [(name: String, value: Value)], of id: ViewModelID, by origin: Origin? = nil) {
-    let former = viewModels[id].flatMap { $0.hasReferences ? $0 : nil }
+    let former = viewModels[id].flatMap { $0.definitions.hasReferences ? $0 : nil }
     let before = viewModels.modify(id) { model in
       var before: [(name: String, value: Value)] = []
       for (name, value) in values {
