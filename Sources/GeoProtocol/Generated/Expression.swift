@@ -33,7 +33,7 @@ public enum ExpressionProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// In CQL2 text.
       public var cql2Text: String
-      /// In CQL2 JSON.
+      /// In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression in CQL2 text.
       public var cql2Json: JSONOpaque
       /// The names of properties in it, each once, in order of first use.
       public var properties: [String]

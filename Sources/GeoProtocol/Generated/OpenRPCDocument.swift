@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"86921aab86bfe185"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"86dc4e8ad60402a5"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -386,7 +386,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"keys":[{"key":"symbolScale","type":"number","isNullable":false,"defaultValue":1,"isBuiltIn":true}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"expression/convert","summary":"Checks an expression, and answers it in both encodings.","description":"Checks an expression, and answers it in both encodings.\n\nBoth are normal: the same for expressions that differ in white space, case of keywords or needless parentheses only. In JSON, `CASE` and `iif` are `{\"op\": \"case\", \"args\": [condition, value, ..., else]}`, which is not of CQL2, `in` with an empty list, which text does not have, is a test for null that is never true, `ENVELOPE` is a `bbox`, and a sign before an operand is a multiplication with -1. Chains of sums and products become nested operations, and values are at most 300 deep inside one another, where text has at most 100 parentheses.","tags":[{"name":"expression"}],"paramStructure":"by-name","params":[{"name":"expression","description":"The expression, as text or JSON.","required":true,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ExpressionConvertResult","schema":{"type":"object","required":["cql2Text","cql2Json","properties"],"properties":{"cql2Text":{"type":"string","description":"In CQL2 text."},\#
-"cql2Json":{"description":"In CQL2 JSON."},\#
+"cql2Json":{"description":"In CQL2 JSON. What is nothing but a text is `\"'text'\"`, as a string is an expression in CQL2 text."},\#
 "properties":{"type":"array","items":{"type":"string"},\#
 "description":"The names of properties in it, each once, in order of first use."}}}},\#
 "errors":[{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#

@@ -15,11 +15,20 @@ extension Expression {
     try self.init(text, source)
   }
 
-  /// The expression in CQL2 JSON. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`, a sign a
-  /// multiplication with -1.
+  /// The expression in CQL2 JSON, as ``init(_:)`` reads it. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`, a sign a
+  /// multiplication with -1. What is nothing but a text is `"'text'"`, since a string is an expression in CQL2 text.
   ///
   /// - Throws: `tooDeep` if operations nest deeper than ``jsonDepthLimit``: CQL2 JSON has no chains.
   public func json() throws(ExpressionError) -> String {
+    if case .literal(let number) = tree.nodes[tree.root], case .string(let text) = tree.parts.literals[number] {
+      var writer = JSONWriter(capacity: text.utf8.count + 8)
+      writer.value(JSONExpressionReader.quoted(text))
+      return writer.string
+    }
+    return try standardJSON()
+  }
+
+  private func standardJSON() throws(ExpressionError) -> String {
     var writer = JSONExpressionWriter(tree: tree)
     guard writer.write(tree.root) else {
       throw ExpressionError(
@@ -33,7 +42,7 @@ extension Expression {
   ///
   /// - Throws: as ``json()``, and `tooLong` if that is longer than ``lengthLimit``.
   public func normalized() throws(ExpressionError) -> String {
-    guard let document = try? JSONDocument(try json()) else { return text }
+    guard let document = try? JSONDocument(try standardJSON()) else { return text }
     do throws(ExpressionError) {
       return try document.read { (value) throws(ExpressionError) in try JSONExpressionReader.read(value).text }
     } catch {

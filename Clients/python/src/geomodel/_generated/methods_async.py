@@ -1523,7 +1523,8 @@ class ExpressionMethods(AsyncCaller):
 
         Returns:
             cql2Text: In CQL2 text.
-            cql2Json: In CQL2 JSON.
+            cql2Json: In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression
+                in CQL2 text.
             properties: The names of properties in it, each once, in order of first use.
 
         Raises:

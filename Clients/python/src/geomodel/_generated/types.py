@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "86921aab86bfe185"
+PROTOCOL_HASH = "86dc4e8ad60402a5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1396,7 +1396,7 @@ class ExpressionConvertResult(TypedDict):
     cql2Text: str
     """In CQL2 text."""
     cql2Json: Any
-    """In CQL2 JSON."""
+    """In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression in CQL2 text."""
     properties: list[str]
     """The names of properties in it, each once, in order of first use."""
 
