@@ -97,31 +97,32 @@ struct Dependents: Sendable {
     _ path: ModelPath, number: Int?, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void
   ) {
     let place = Place(path)
-    let number = number ?? place.object.flatMap { Self.isViewModel($0) ? viewModels.number(of: ID($0.id)) : nil }
-    let inner =
-      place.object.map(Self.isViewModel) == true ? number.map { Self.inner(path, number: $0, viewModels) } : nil
+    let inner = place.object.map { Self.inner($0, number: number, path, in: viewModels) } ?? []
     guard let members = byPlace.isEmpty ? nil : byPlace[place.object] else {
-      for index in inner ?? [] { body(.derived(of: number ?? 0, at: index)) }
+      for (_, dependent) in inner { body(dependent) }
       return
     }
     let lists =
       place.member.map { [members[nil], members[$0]].compactMap { $0 } } ?? Array(members.values)
-    guard lists.count > 1 || inner?.isEmpty == false else {
+    guard lists.count > 1 || !inner.isEmpty else {
       for entries in lists.first?.elements ?? Numbered<[Entry]>().elements {
         for entry in entries where entry.path.overlaps(path) { body(entry.dependent) }
       }
       return
     }
-    var found = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
-      .map { (order: $0.order, dependent: $0.dependent) }
-    found += (inner ?? []).map { ((number ?? 0, $0), .derived(of: number ?? 0, at: $0)) }
+    let outer = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
+    let found = inner + outer.map { ($0.order, $0.dependent) }
     for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
   }
 
-  private static func isViewModel(_ object: ObjectReference) -> Bool { object.collection == .viewModels }
-
-  /// The indexes of the derived properties of a view model that depend on what a path leads to in it.
-  private static func inner(_ path: ModelPath, number: Int, _ viewModels: Registry<ViewModel>) -> [Int] {
-    viewModels.read(at: number) { $0.pointee.definitions.dependents(of: path.names.dropFirst(2)) } ?? []
+  /// The derived properties of the view model at a path that depend on what the path leads to in it.
+  private static func inner(
+    _ object: ObjectReference, number: Int?, _ path: ModelPath, in viewModels: Registry<ViewModel>
+  ) -> [(order: Order, dependent: Dependent)] {
+    guard object.collection == .viewModels, let number = number ?? viewModels.number(of: ID(object.id)) else {
+      return []
+    }
+    let indexes = viewModels.read(at: number) { $0.pointee.definitions.dependents(of: path.names.dropFirst(2)) }
+    return (indexes ?? []).map { ((number, $0), .derived(of: number, at: $0)) }
   }
 }

@@ -15,7 +15,7 @@ struct DerivedValueTests {
 
   /// The inputs p and q, the list l, and sums: each of terms that do not depend on it.
   private static func sums(of model: Int, using random: inout SeededGenerator) -> [[Term]] {
-    (0..<Int.random(in: 0...3, using: &random)).map { sum in
+    (0..<Int.random(in: 1...3, using: &random)).map { sum in
       (0..<Int.random(in: 0...3, using: &random)).map { _ in
         switch Int.random(in: 0..<6, using: &random) {
         case 0: .own("p")
@@ -60,22 +60,24 @@ struct DerivedValueTests {
     var random = SeededGenerator(seed: seed)
     let server = try MemoryServer()
     var sums: [String: [[Term]]] = [:]
+    func number() -> Value { .integer(Int.random(in: 0..<9, using: &random)) }
+    func creation(of index: Int, _ name: String) -> (method: String, params: [String: Value]) {
+      let made = Self.sums(of: index, using: &random)
+      sums[name] = made
+      let derived = made.enumerated().map { Self.definition($1, named: "sum\($0)") }
+      let inputs: [Value] = [
+        ["name": "p", "type": "integer"], ["name": "q", "type": "integer", "defaultValue": number()],
+        ["name": "l", "type": "list", "defaultValue": [number(), number(), number()]],
+        ["name": "made", "type": "string", "defaultValue": .string(name)],
+      ]
+      let properties = Value.array((inputs + derived).shuffled(using: &random))
+      return ("viewModel/create", ["id": .string(Self.models[index]), "properties": properties])
+    }
     func command(_ name: String) -> (method: String, params: [String: Value]) {
-      let (index, model) = Self.models.enumerated().randomElement(using: &random) ?? (0, "a")
-      func number() -> Value { .integer(Int.random(in: 0..<9, using: &random)) }
+      let index = Int.random(in: 0..<4, using: &random)
+      let model = Self.models[index]
       switch Int.random(in: 0..<10, using: &random) {
-      case 0...2:
-        let made = Self.sums(of: index, using: &random)
-        sums[name + model] = made
-        let derived = made.enumerated().map { Self.definition($1, named: "sum\($0)") }
-        let inputs: [Value] = [
-          ["name": "p", "type": "integer"], ["name": "q", "type": "integer", "defaultValue": number()],
-          ["name": "l", "type": "list", "defaultValue": [number(), number(), number()]],
-          ["name": "made", "type": "string", "defaultValue": .string(name + model)],
-        ]
-        return (
-          "viewModel/create", ["id": .string(model), "properties": .array((inputs + derived).shuffled(using: &random))]
-        )
+      case 0...2: return creation(of: index, name)
       case 3: return ("viewModel/close", ["viewModel": .string(model)])
       case 4...5:
         return (
@@ -92,6 +94,10 @@ struct DerivedValueTests {
           "viewModel/set", ["viewModel": .string(model), "values": [Bool.random(using: &random) ? "p" : "q": number()]]
         )
       }
+    }
+    for index in Self.models.indices {
+      let (method, params) = creation(of: index, "first \(index)")
+      try server.call(method, .object(params))
     }
     var checked = 0
     for step in 0..<60 {
