@@ -126,7 +126,13 @@ int creader_memory_file(void) { return memfd_create("geomodel", MFD_CLOEXEC | MF
 #define CREADER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int creader_seal(int descriptor) {
-  return fcntl(descriptor, F_ADD_SEALS, CREADER_SEALS | F_SEAL_SEAL) == 0 ? 0 : errno;
+  // EBUSY although nobody maps it: the kernel holds one of its pages for a moment, such as to move it, and waits for less than that takes
+  // on a busy machine.
+  for (int attempt = 0; fcntl(descriptor, F_ADD_SEALS, CREADER_SEALS | F_SEAL_SEAL) != 0; attempt++) {
+    if (errno != EBUSY || attempt == 50) return errno;
+    poll(NULL, 0, 10);
+  }
+  return 0;
 }
 
 int creader_is_sealed(int descriptor) {
