@@ -209,6 +209,22 @@ import Testing
   }
 
   /// The server reads what a reader sends as it reads what a client sends: anything may be in it.
+  // As the kernel does for a moment with a page that it moves.
+  @Test func `a file in memory that something holds for a moment is sealed`() throws {
+    let file = creader_memory_file()
+    defer { close(file) }
+    #expect(ftruncate(file, 4096) == 0)
+    let held = UInt(bitPattern: mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0))
+    let holder = Thread {
+      // It gives way when the seal has been refused, or soon after.
+      poll(nil, 0, 30)
+      munmap(UnsafeMutableRawPointer(bitPattern: held), 4096)
+    }
+    holder.start()
+    #expect(SharedMemory.seal(file))
+    #expect(creader_is_sealed(file) != 0)
+  }
+
   @Test func `changed bytes give another block or none`() throws {
     var random = SystemRandomNumberGenerator()
     var builder = block(50)
