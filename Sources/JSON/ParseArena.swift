@@ -118,40 +118,44 @@ struct ParseArena: ~Copyable {
 
   // MARK: - Blocks
 
-  /// Blocks of the smallest size, of which the heap would search for one anew with each message; and of the largest, of which fresh
-  /// ones cost a page fault every 4 KiB.
-  // Safe to send: a block on these lists has no other owner.
-  private struct Spares: @unchecked Sendable {
-    private var small: [UnsafeMutableRawPointer] = []
-    private var large: [UnsafeMutableRawPointer] = []
+  /// Blocks of one size, kept for the next messages.
+  private final class Spares: Sendable {
+    // Safe to send: a block on the list has no other owner.
+    private struct List: @unchecked Sendable { var blocks: [UnsafeMutableRawPointer] = [] }
+    private let list = Mutex(List())
+    private let most: Int
 
-    mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
-      switch size {
-      case smallestBlock: small.popLast()
-      case largestBlock: large.popLast()
-      default: nil
-      }
-    }
+    init(most: Int) { self.most = most }
 
-    /// - Returns: false if the block is not kept.
-    mutating func give(_ block: UnsafeMutableRawPointer, _ size: Int) -> Bool {
-      switch size {
-      case smallestBlock where small.count < 16: small.append(block)
-      case largestBlock where large.count < 4: large.append(block)
-      default: return false
+    func take() -> UnsafeMutableRawPointer? { list.withLock { $0.blocks.popLast() } }
+
+    /// - Returns: false if there are enough.
+    func keep(_ block: UnsafeMutableRawPointer) -> Bool {
+      list.withLock { list in
+        guard list.blocks.count < most else { return false }
+        list.blocks.append(block)
+        return true
       }
-      return true
     }
   }
-  private static let spares = Mutex(Spares())
+  /// The heap would search for one anew with each message.
+  private static let smallSpares = Spares(most: 16)
+  /// Fresh ones cost a page fault every 4 KiB.
+  private static let largeSpares = Spares(most: 4)
 
-  private static func isKept(_ size: Int) -> Bool { size == smallestBlock || size == largestBlock }
+  /// Nil for sizes that are not kept.
+  private static func spares(_ size: Int) -> Spares? {
+    switch size {
+    case smallestBlock: smallSpares
+    case largestBlock: largeSpares
+    default: nil
+    }
+  }
 
   private static func takeBlock(
     _ size: Int, after previous: UnsafeMutableRawPointer?
   ) -> UnsafeMutableRawPointer? {
-    let spare = isKept(size) ? spares.withLock { $0.take(size) } : nil
-    guard let block = spare ?? malloc(size) else { return nil }
+    guard let block = spares(size)?.take() ?? malloc(size) else { return nil }
     block.storeBytes(of: Header(previous: previous, size: size), as: Header.self)
     return block
   }
@@ -165,7 +169,7 @@ struct ParseArena: ~Copyable {
   }
 
   private static func giveBlock(_ block: UnsafeMutableRawPointer) {
-    let size = block.load(as: Header.self).size
-    if !isKept(size) || !spares.withLock({ $0.give(block, size) }) { free(block) }
+    let isKept = spares(block.load(as: Header.self).size)?.keep(block) ?? false
+    if !isKept { free(block) }
   }
 }

@@ -137,6 +137,7 @@ import Testing
     }
     #expect(!began)
     #expect(try #require(reported.last) < 0.2)
+    #expect(try #require(canceller.since) < .milliseconds(50))
   }
 
   @Test func `a cancel between blocks stops the read`() throws {

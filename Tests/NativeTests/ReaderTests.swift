@@ -208,16 +208,16 @@ import Testing
     if case .some = FeatureBlock(mapping: sealed, columns: 4) { Issue.record("a column too few was read") }
   }
 
-  /// The server reads what a reader sends as it reads what a client sends: anything may be in it.
-  // As the kernel does for a moment with a page that it moves.
+  // As the kernel holds a page that it moves.
   @Test func `a file in memory that something holds for a moment is sealed`() throws {
     let file = creader_memory_file()
     defer { close(file) }
     #expect(ftruncate(file, 4096) == 0)
     let held = UInt(bitPattern: mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0))
+    let sealing = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
     let holder = Thread {
-      // It gives way when the seal has been refused, or soon after.
-      poll(nil, 0, 30)
+      // A seal that is refused waits for the next attempt.
+      while isWorking(thread: "/proc/\(sealing)") { sched_yield() }
       munmap(UnsafeMutableRawPointer(bitPattern: held), 4096)
     }
     holder.start()
@@ -225,6 +225,7 @@ import Testing
     #expect(creader_is_sealed(file) != 0)
   }
 
+  /// The server reads what a reader sends as it reads what a client sends: anything may be in it.
   @Test func `changed bytes give another block or none`() throws {
     var random = SystemRandomNumberGenerator()
     var builder = block(50)

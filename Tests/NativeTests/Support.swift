@@ -42,11 +42,17 @@ final class TemporaryDirectory {
   }
 }
 
-/// What asks to cancel.
+/// Returns true after it was set, and records when it first did.
 final class Canceller: Sendable {
-  private let isSet = Mutex(false)
-  func cancel() { isSet.withLock { $0 = true } }
-  var isCancelled: Bool { isSet.withLock { $0 } }
+  private let state = Mutex<(isSet: Bool, first: ContinuousClock.Instant?)>((false, nil))
+  func cancel() { state.withLock { $0.isSet = true } }
+  var isCancelled: Bool {
+    state.withLock {
+      if $0.isSet && $0.first == nil { $0.first = .now }
+      return $0.isSet
+    }
+  }
+  var since: Duration? { state.withLock { $0.first.map { ContinuousClock.now - $0 } } }
 }
 
 /// Processes of the built server.

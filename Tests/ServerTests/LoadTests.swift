@@ -171,7 +171,7 @@ import Testing
   @Test func `exit does not wait for a load`() throws {
     let server = try loading()
     try server.send(exitMessage + "\n")
-    #expect(try server.waitForExit() == .code(1))
+    #expect(try server.waitForExit(seconds: 2) == .code(1))
     #expect(try !server.rest().contains(#""id":"load""#))
   }
 
@@ -179,7 +179,7 @@ import Testing
     let client = try ServerProcess(command: ["cat"])
     let server = try loading(initialize: request("0", "initialize", #"{"processId":\#(client.process)}"#))
     kill(client.process, SIGKILL)
-    #expect(try server.waitForExit() == .code(1))
+    #expect(try server.waitForExit(seconds: 2) == .code(1))
     #expect(try !server.rest().contains(#""id":"load""#))
   }
 }

@@ -314,10 +314,15 @@ public final class ServerProcess {
   }
 
   /// Whether a thread of the server runs, or would if a processor were free.
-  public var isWorking: Bool {
-    // The state follows the name, which is in parentheses.
-    threads.contains { readFile("\($0)/stat").split(separator: ")").last?.dropFirst().first == "R" }
-  }
+  public var isWorking: Bool { threads.contains(where: isWorking(thread:)) }
+}
+
+/// Whether a thread runs, or would if a processor were free.
+///
+/// - Parameter thread: its folder in `/proc`.
+public func isWorking(thread: String) -> Bool {
+  // The state follows the name, which is in parentheses.
+  readFile("\(thread)/stat").split(separator: ")").last?.dropFirst().first == "R"
 }
 
 /// Waits until a process, not only a child, has ended.

@@ -63,7 +63,7 @@ public struct Derivation: Equatable, Sendable {
     self.inputPaths = inputPaths
     var (inner, outer): ([[Text]], [ModelPath]) = ([], [])
     for name in expression.properties {
-      switch inputPaths[Text(name)] ?? .inner([Text(name)]) {
+      switch Self.source(of: name, in: inputPaths) {
       case .inner(let names): inner.append(names)
       case .outer(let path): outer.append(path)
       }
@@ -73,9 +73,10 @@ public struct Derivation: Equatable, Sendable {
   }
 
   /// Where the value of a name in the expression stands.
-  public func source(of name: String) -> Source {
-    if inputPaths.isEmpty { return .inner([Text(name)]) }
-    return inputPaths[Text(name)] ?? .inner([Text(name)])
+  public func source(of name: String) -> Source { Self.source(of: name, in: inputPaths) }
+
+  private static func source(of name: String, in inputPaths: [Text: Source]) -> Source {
+    inputPaths[Text(name)] ?? .inner([Text(name)])
   }
 
   /// The absolute paths of all names in the expression.

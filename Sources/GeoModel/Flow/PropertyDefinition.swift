@@ -190,7 +190,7 @@ final class PropertyDefinitions: Sendable {
     let found = dependents[first] ?? []
     guard names.count > 1 else { return found }
     return found.filter { index in
-      all[index].name == first.string
+      Text(all[index].name) == first
         || all[index].derivation?.innerSources.contains { zip($0, names).allSatisfy(==) } == true
     }
   }

@@ -81,6 +81,12 @@ public struct ViewModel: Entity {
   /// The paths of the derived properties.
   var derived: [ModelPath] { properties.filter { $0.derivation != nil }.map { ModelPath(reference, $0.name) } }
 
+  /// The path of the derived property that names lead to or into; of none, of all of them.
+  func derived(at names: ArraySlice<Text>) -> [ModelPath] {
+    guard let name = names.first?.string else { return derived }
+    return definitions[name]?.derivation == nil ? [] : [ModelPath(reference, name)]
+  }
+
   /// The value of a property, or the part of it at further names; nil where nothing stands.
   public func value(at names: [Text]) -> Value? {
     names.first.flatMap { value(of: $0.string) }?.part(at: names.dropFirst())

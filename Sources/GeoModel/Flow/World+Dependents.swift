@@ -196,6 +196,7 @@ extension World {
   /// - Parameter number: the object's place in the order of creation.
   mutating func addDependents<E: Entity>(of element: E, at number: Int) {
     if E.collection == .environments { hasEnvironmentChanged = true }
+    // Taken, as the environment is looked up in the world meanwhile, where it matters.
     if let model = element as? ViewModel, var changed = dependents.take() {
       changed.add(model, at: number, seeing: environmentPath(of: model))
       dependents = changed

@@ -36,6 +36,6 @@ extension World {
   private func derived(at path: ModelPath, with model: ViewModel) -> [ModelPath] {
     guard let object = path.object, object.collection == .viewModels else { return [] }
     guard let here = object.id == model.id.rawValue ? model : viewModels[ViewModelID(object.id)] else { return [] }
-    return here.derived.filter { $0.overlaps(path) }
+    return here.derived(at: path.names.dropFirst(2))
   }
 }

@@ -34,12 +34,14 @@ extension RowMask {
   /// Keeps marked the rows whose numbers pass a comparison.
   @inline(__always)
   func keep(_ words: UnsafeBufferPointer<UInt64>, if passes: (SIMD16<Double>) -> SIMDMask<SIMD16<Int64>>) {
+    // The same bits: numbers are stored as words, and a mask has all bits of a word set or none.
     keep(words, ifHighest: { unsafeBitCast(passes(unsafeBitCast($0, to: SIMD16<Double>.self)), to: Words.self) })
   }
 
   /// The highest bit of each word as a byte of ones or zeros. All of it becomes shuffles and packs.
   @inline(__always)
   private static func bytes(_ words: Words) -> SIMD16<UInt8> {
+    // The same bits as halves: the shift of a half by its sign is an instruction, that of a word is not.
     SIMD16(truncatingIfNeeded: unsafeBitCast(words, to: SIMD32<Int32>.self).oddHalf &>> 31)
   }
 

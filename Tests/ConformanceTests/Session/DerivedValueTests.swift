@@ -134,13 +134,14 @@ struct DerivedValueTests {
     }
     func value(_ term: Term, of model: String) -> Int? {
       switch term {
-      case .own(let name): value(.path("/viewModels/\(model)/\(name)"), of: model)
-      case .part(let part): models[model]?["l"]?.array?[part].integer
+      case .own(let name): return value(.path("/viewModels/\(model)/\(name)"), of: model)
+      case .part(let part): return models[model]?["l"]?.array?[part].integer
       case .path(let path):
-        path.split(separator: "/").map(String.init).withPath { model, name, part in
-          if name.hasPrefix("sum") { return sum(model, Int(name.dropFirst(3)) ?? 0) }
-          return part.map { models[model]?["l"]?.array?[$0].integer } ?? models[model]?[name]?.integer
-        }
+        let names = path.split(separator: "/").map(String.init)
+        let (model, name) = (names[1], names[2])
+        if name.hasPrefix("sum") { return sum(model, Int(name.dropFirst(3)) ?? 0) }
+        let value = models[model]?[name]
+        return names.count > 3 ? value?.array?[Int(names[3]) ?? 0].integer : value?.integer
       }
     }
     var checked = 0
@@ -152,12 +153,5 @@ struct DerivedValueTests {
       }
     }
     return checked
-  }
-}
-
-extension [String] {
-  /// The view model, the property and the part in it of a path.
-  fileprivate func withPath(_ body: (String, String, Int?) -> Int?) -> Int? {
-    count > 2 ? body(self[1], self[2], count > 3 ? Int(self[3]) : nil) : nil
   }
 }
