@@ -121,19 +121,33 @@ extension Client {
     let boundTask = LoopBound(task, on: loop)
     let priority = request?.meta.task?.priority.map(WorkPriority.init)
     let waiting = kind == nil ? waitingSize : nil
-    loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop] in
+    loop.offload(to: kind?.lane(priority) ?? .work(priority ?? .utility)) { [loop, ended = endedWork] in
       if waiting?.isFull == true {
         return loop.execute { bound.value.postpone(boundTask.value, piece) }
       }
       let outcome = Result { try worker.run { WorkEnd<R>(try piece(worker)) } }
       // Keeps the params alive, which the work may read in place.
       withExtendedLifetime(request) {}
-      loop.execute {
+      let isFirst = ended.add {
         let client = bound.value
-        let task = boundTask.value
         client.tasks.working -= 1
-        client.session?.turn { client.take(outcome, of: task) }
+        client.take(outcome, of: boundTask.value)
         if kind?.readsFile == true { client.host.trimSoon() }
+      }
+      if isFirst { loop.execute { bound.value.takeEndedWork() } }
+    }
+  }
+
+  /// Nanoseconds after which answers are written, though more could be added.
+  private static let turnTime: UInt64 = 1_000_000
+
+  private func takeEndedWork() {
+    var ends = endedWork.takeAll()
+    guard let session else { return }
+    while !ends.isEmpty {
+      session.turn {
+        let start = loop.nanoseconds
+        repeat { ends.popFirst()?() } while !ends.isEmpty && loop.nanoseconds - start < Self.turnTime
       }
     }
   }

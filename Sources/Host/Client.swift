@@ -33,6 +33,7 @@ final class Client: MethodHost, HandlerClient {
   var files: FilePaths
   var subscribers = Subscribers()
   let tasks = Tasks()
+  let endedWork = EndedWork()
   /// The request of the session's shape that is being handled.
   var running: Call?
   /// Requests that wait for a process to end.

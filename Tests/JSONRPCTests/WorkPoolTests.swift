@@ -45,6 +45,23 @@ import Testing
     for _ in 1..<WorkPool.threadLimit { go.signal() }
   }
 
+  /// One thread is woken at a time, and wakes the next: none may be forgotten.
+  @Test func `all work is done, whoever submits it and however often the pool runs dry`() {
+    let pool = pool()
+    let missing = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 4) { seed in
+      let done = DispatchSemaphore(value: 0)
+      for round in 0..<5_000 {
+        let count = 1 + (round + seed) % 3
+        for number in 0..<count { pool.submit(WorkPriority.allCases[(round + number) % 3]) { done.signal() } }
+        for _ in 0..<count where done.wait(timeout: .now() + 20) == .timedOut {
+          return missing.withLock { $0 += 1 }
+        }
+      }
+    }
+    #expect(missing.withLock(\.self) == 0)
+  }
+
   @Test func `work that takes long gets a lower priority, unless somebody waits for it`() {
     let pool = pool()
     let usual = niceness()

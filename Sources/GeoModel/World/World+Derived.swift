@@ -41,8 +41,10 @@ extension World {
   /// - Complexity: O(changes), plus O(views + layers of the changed subtrees) for each map and scene concerned;
   ///   O(layers) for a view whose scale changed, and for a container with more than one failed layer.
   public mutating func recordDerived() {
+    let unexamined = takeUnexamined()
+    guard !unexamined.isEmpty else { return }
     var invalid = Invalid()
-    for change in takeUnexamined() { invalidate(by: change, &invalid) }
+    for change in unexamined { invalidate(by: change, &invalid) }
     recordLoadStatuses(&invalid)
     for view in viewsShowing(invalid.trees.keys) {
       if let trees = invalid.trees[view.content] { recordStates(of: trees, in: view) }

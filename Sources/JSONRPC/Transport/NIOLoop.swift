@@ -15,7 +15,7 @@ final class NIOLoop: Loop {
 
   init(_ eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
-    work = WorkPool { eventLoop.execute($0) }
+    work = WorkPool(later: eventLoop.execute)
   }
 
   var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }

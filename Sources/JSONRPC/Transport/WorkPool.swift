@@ -2,8 +2,8 @@
 
 import DequeModule
 import Dispatch
+import NIOConcurrencyHelpers
 import Platform
-import Synchronization
 
 /// Runs work on threads that start when there is work for them, the most urgent first and then in order.
 ///
@@ -21,86 +21,124 @@ final class WorkPool: Sendable {
   }
 
   private struct Running {
+    /// The system's number of it.
+    let thread: Int
     let priority: WorkPriority
     let since: UInt64
     var isLowered: Bool
   }
 
+  // Its lock is taken for each piece of work, 10^5 times a second: nothing in here is hashed.
   private struct State {
-    var waiting: [WorkPriority: Deque<Job>] = [:]
-    /// By the system's number of the thread.
-    var running: [Int: Running] = [:]
+    /// By priority, the most urgent first.
+    var waiting = WorkPriority.allCases.map { _ in Deque<Job>() }
+    /// A handful.
+    var running: [Running] = []
     var threads = 0
     var idle = 0
-    var isWatched = false
+    /// Whether a thread wakes or soon will: it wakes the next where there is work for that.
+    var isWaking = false
 
     mutating func next() -> Job? {
-      for priority in WorkPriority.allCases.reversed() {
-        if let job = waiting[priority]?.popFirst() { return job }
+      for index in waiting.indices {
+        if let job = waiting[index].popFirst() { return job }
       }
       return nil
     }
+
+    var isWaiting: Bool { waiting.contains { !$0.isEmpty } }
+
+    /// Whether a thread is to be woken, which from now on wakes.
+    mutating func beginWaking() -> Bool {
+      guard !isWaking, idle > 0 || threads < threadLimit else { return false }
+      isWaking = true
+      return true
+    }
   }
 
-  private let state = Mutex(State())
-  private let wake = DispatchSemaphore(value: 0)
-  private let atUsualPriority: @Sendable (@escaping @Sendable () -> Void) -> Void
+  // Not `Mutex`: that goes to who waits for it, who has to wake first, and so on for all that come meanwhile.
+  private let state = NIOLockedValueBox(State())
+  private let idle = DispatchSemaphore(value: 0)
+  private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// - Parameter atUsualPriority: runs its argument on a thread whose priority is not lowered: a new thread has that of the one
-  ///   that starts it.
-  init(atUsualPriority: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-    self.atUsualPriority = atUsualPriority
-  }
+  /// - Parameter later: runs its argument later, on a thread whose priority is not lowered: a new thread has that of the one that
+  ///   starts it.
+  init(later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.later = later }
 
-  var isWorking: Bool { state.withLock { !$0.running.isEmpty } }
+  var isWorking: Bool { state.withLockedValue { !$0.running.isEmpty } }
 
-  /// Runs `body` on another thread. Callable from any thread whose priority is not lowered.
+  /// Runs `body` on another thread.
+  ///
+  /// One thread is woken at a time, and later: to wake one costs as much as a short piece of work, and the first does many of them
+  /// before a second is there.
   func submit(_ priority: WorkPriority, _ body: @escaping @Sendable () -> Void) {
-    let needsThread = state.withLock { state in
-      state.waiting[priority, default: []].append(Job(priority: priority, body: body))
-      if state.idle > 0 {
-        state.idle -= 1
-        wake.signal()
+    let wakes = state.withLockedValue { state in
+      state.waiting[priority.rank].append(Job(priority: priority, body: body))
+      return state.beginWaking()
+    }
+    if wakes { later { self.wake() } }
+  }
+
+  /// Wakes a thread or starts one, after ``State/beginWaking()``.
+  private func wake() {
+    let isNew = state.withLockedValue { state in
+      guard state.isWaiting else {
+        state.isWaking = false
         return false
       }
-      guard state.threads < Self.threadLimit else { return false }
+      guard state.idle == 0 else {
+        state.idle -= 1
+        idle.signal()
+        return false
+      }
       state.threads += 1
       return true
     }
-    if needsThread { launch() }
+    if isNew { launch(isWaking: true) }
   }
 
   /// Geometries and documents nest: as much stack as a program's first thread.
-  private func launch() { startThread(stackBytes: 8 << 20) { self.serve() } }
+  private func launch(isWaking: Bool) {
+    later { startThread(stackBytes: 8 << 20) { self.serve(isWaking: isWaking) } }
+  }
 
   /// What a thread does next.
   private enum Turn {
-    case work(Job)
+    case work(Job, wakes: Bool)
     case wait
     case leave(isNeeded: Bool)
   }
 
-  private func serve() {
+  private func serve(isWaking: Bool) {
     let thread = threadNumber()
+    var isWaking = isWaking
     while true {
-      switch state.withLock({ Self.turn(of: thread, &$0) }) {
-      case .wait: wake.wait()
-      case .work(let job):
+      let now = monotonicNanoseconds()
+      let turn = state.withLockedValue { Self.turn(of: thread, isWaking: isWaking, at: now, &$0) }
+      isWaking = false
+      switch turn {
+      case .wait:
+        idle.wait()
+        isWaking = true
+      case .work(let job, let wakes):
+        if wakes { wake() }
         if job.priority == .background { lowerPriority(ofThread: thread, by: job.priority.reduction) }
         job.body()
       case .leave(let isNeeded):
         // Another takes its place where there is work.
-        if isNeeded { atUsualPriority { self.launch() } }
+        if isNeeded { launch(isWaking: false) }
         return
       }
     }
   }
 
   /// Ends the thread's last work and begins its next.
-  private static func turn(of thread: Int, _ state: inout State) -> Turn {
+  private static func turn(of thread: Int, isWaking: Bool, at now: UInt64, _ state: inout State) -> Turn {
+    if isWaking { state.isWaking = false }
+    let last = state.running.firstIndex { $0.thread == thread }.map { state.running.remove(at: $0) }
     // The system lets nobody but its administrator raise a priority again.
-    if state.running.removeValue(forKey: thread)?.isLowered == true {
-      let isNeeded = state.waiting.values.contains { !$0.isEmpty }
+    if last?.isLowered == true {
+      let isNeeded = state.isWaiting
       if !isNeeded { state.threads -= 1 }
       return .leave(isNeeded: isNeeded)
     }
@@ -108,25 +146,27 @@ final class WorkPool: Sendable {
       state.idle += 1
       return .wait
     }
-    state.running[thread] = Running(
-      priority: job.priority, since: monotonicNanoseconds(), isLowered: job.priority == .background)
-    return .work(job)
+    state.running.append(
+      Running(thread: thread, priority: job.priority, since: now, isLowered: job.priority == .background))
+    return .work(job, wakes: state.isWaiting && state.beginWaking())
   }
 
   /// Lowers what has run for long. To be called now and then while there is work.
   ///
   /// - Returns: whether anything runs that may have to be lowered later.
   func lowerLongWork() -> Bool {
-    state.withLock { state in
+    state.withLockedValue { state in
       let now = monotonicNanoseconds()
-      var remains = state.waiting.values.contains { !$0.isEmpty }
-      for (thread, work) in state.running where !work.isLowered && work.priority != .userInitiated {
+      var remains = state.isWaiting
+      for index in state.running.indices {
+        let work = state.running[index]
+        guard !work.isLowered, work.priority != .userInitiated else { continue }
         if now - work.since < Self.lowerAfter {
           remains = true
         } else {
           // Under the lock: the thread has not ended, and its number is its own.
-          lowerPriority(ofThread: thread, by: work.priority.reduction)
-          state.running[thread]?.isLowered = true
+          lowerPriority(ofThread: work.thread, by: work.priority.reduction)
+          state.running[index].isLowered = true
         }
       }
       return remains
@@ -135,6 +175,15 @@ final class WorkPool: Sendable {
 }
 
 extension WorkPriority {
+  /// Its place among those that wait.
+  fileprivate var rank: Int {
+    switch self {
+    case .userInitiated: 0
+    case .utility: 1
+    case .background: 2
+    }
+  }
+
   /// What is added to the system's nice value.
   fileprivate var reduction: CInt {
     switch self {

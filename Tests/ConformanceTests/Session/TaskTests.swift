@@ -33,6 +33,15 @@ struct TaskTests {
     try server.call("task/list")["tasks"]?.array?.compactMap { $0["task"] } ?? []
   }
 
+  @Test func `tasks that have ended by the time the loop looks are answered in one write`() throws {
+    let requests = (0..<100).map { _ in elevation() }
+    #expect(server.connection.writes.isEmpty)
+    server.loop.runOffloaded()
+    #expect(server.connection.writes.count == 1)
+    let answers = try server.takeMessages().map { $0["id"] }
+    #expect(answers == requests)
+  }
+
   // MARK: What has taken effect
 
   @Test(arguments: ["document/saveAs", "feature/export"])
