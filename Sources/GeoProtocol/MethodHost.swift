@@ -106,8 +106,8 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   }
 
   /// A task that was answered where it was planned.
-  public init(answer: R) {
-    kind = nil
+  public init(_ kind: Types.TaskKind? = nil, answer: R) {
+    self.kind = kind
     prerequisites = []
     abandon = nil
     self.answer = answer

@@ -176,7 +176,7 @@ extension Client {
     do {
       let result = try outcome.get()(&host.world)
       host.propagateOrUnlink()
-      host.commit(task.method)
+      host.commit(task.request?.meta.step ?? task.method)
       tasks.remove(task)
       host.publish()
       flushHeldBack()

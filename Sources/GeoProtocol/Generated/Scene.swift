@@ -268,7 +268,8 @@ public enum SceneProtocol {
     case nearest
   }
 
-  /// Creates a scene over elevation rasters (GeoTIFF).
+  /// Creates a scene over elevation rasters (GeoTIFF). A scene without any is there at once, for the requests behind
+  /// this one.
   public enum Create {
     public static let name: StaticString = "scene/create"
 

@@ -88,12 +88,13 @@ public enum SessionProtocol {
 
   /// Control fields that the params of any request may carry as `meta`.
   public struct Meta: JSONDecodable, JSONEncodable, Sendable {
-    /// Identifies the author; all changes of the request carry it, so that the author can recognize them.
+    /// Identifies the author; all changes of a command carry it, so that the author can recognize them. What changes
+    /// at the end of a task has the origin `task`.
     public var origin: String?
     /// Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path`
     /// or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only.
     public var ifRevision: Int?
-    /// The name of the command's step in the undo history; the method's name when absent.
+    /// The name of the step in the undo history; the method's name when absent.
     public var step: String?
     /// False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing
     /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands

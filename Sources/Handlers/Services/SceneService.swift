@@ -17,6 +17,10 @@ package enum SceneService: SceneHandlers {
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id, params.ifExists)
+    if params.elevationSources.isEmpty {
+      let scene = try world.addScene(id: id, title: params.title, elevationSources: [])
+      return TaskPlan(.edit, answer: Wire.object(scene, world))
+    }
     return TaskPlan(.edit) { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { world in

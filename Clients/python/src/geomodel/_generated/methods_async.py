@@ -5687,7 +5687,8 @@ class SceneMethods(AsyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
-        """Creates a scene over elevation rasters (GeoTIFF).
+        """Creates a scene over elevation rasters (GeoTIFF). A scene without any is there at once, for the
+        requests behind this one.
 
         Args:
             id: The new object's id; minted when absent.

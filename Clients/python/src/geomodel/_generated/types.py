@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "86dc4e8ad60402a5"
+PROTOCOL_HASH = "082e1d007ba789f4"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -87,8 +87,8 @@ class Meta(TypedDict):
     """Control fields that the params of any request may carry as `meta`."""
 
     origin: NotRequired[str]
-    """Identifies the author; all changes of the request carry it, so that the author can recognize them. (at
-    most 128 characters)
+    """Identifies the author; all changes of a command carry it, so that the author can recognize them. What
+    changes at the end of a task has the origin `task`. (at most 128 characters)
     """
     ifRevision: NotRequired[int]
     """Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a
@@ -96,9 +96,7 @@ class Meta(TypedDict):
     commands only. (at least 0)
     """
     step: NotRequired[str]
-    """The name of the command's step in the undo history; the method's name when absent. (at most 256
-    characters)
-    """
+    """The name of the step in the undo history; the method's name when absent. (at most 256 characters)"""
     undo: NotRequired[bool]
     """False for a live write: it leaves no step of history. Allowed for what sets values, and for adding,
     changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`.
