@@ -51,13 +51,23 @@ extension World {
   }
 
   /// The undo records as steps keep them: with the names of what they change, so that undo leaves live writes of the rest alone.
-  /// Records of an object that was removed or replaced meanwhile keep all of its earlier state.
+  /// Records of an object that was removed or replaced meanwhile keep all of its earlier state. A scope of the environment, which
+  /// comes and goes with its values, has one record.
   func settled(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
     let structural = Self.structural(undoRecords)
-    var result = undoRecords
-    for (index, undoRecord) in undoRecords.enumerated()
-    where undoRecord.kind != .members || !structural.contains(undoRecord.object) {
-      if let settled = undoRecord.settled(in: self) { result[index] = settled }
+    var result: [any UndoRecord] = []
+    var scopes: [ObjectReference: Int] = [:]
+    for undoRecord in undoRecords {
+      let isWhole = undoRecord.kind == .members && structural.contains(undoRecord.object)
+      let settled = isWhole ? undoRecord : undoRecord.settled(in: self) ?? undoRecord
+      if settled.object.collection == .environments, settled.kind == .members {
+        if let first = scopes[settled.object] {
+          result[first].cover(settled)
+          continue
+        }
+        scopes[settled.object] = result.count
+      }
+      result.append(settled)
     }
     return result
   }

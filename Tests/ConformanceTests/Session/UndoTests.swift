@@ -67,4 +67,57 @@ struct UndoTests {
     for _ in 0..<count { try server.call("edit/undo") }
     #expect(try Self.undone(server) == before)
   }
+
+  /// A random command on few objects with values of the environment.
+  private static func command(_ random: inout SeededGenerator) -> (method: String, params: Value) {
+    func pick(_ names: [String]) -> Value { .string(names.randomElement(using: &random) ?? "") }
+    let (map, group, ifExists) = (pick(["m1", "m2"]), pick(["g1", "g2"]), pick(["replace", "reuse"]))
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0, 1: return ("map/create", ["id": map, "ifExists": ifExists])
+    case 2: return ("map/close", ["map": map])
+    case 3, 4: return ("layer/addGroup", ["map": map, "id": group, "ifExists": ifExists])
+    case 5: return ("layer/remove", ["layer": group])
+    case 6: return ("environment/clear", ["node": map, "keys": [pick(["a", "b"])]])
+    default:
+      let value: Value = .integer(Int.random(in: 1...3, using: &random))
+      return ("environment/set", ["node": pick(["m1", "m2", "g1", "g2"]), "key": pick(["a", "b"]), "value": value])
+    }
+  }
+
+  @Test(arguments: UInt64(0)..<60)
+  func `values of the environment come back with their objects`(seed: UInt64) throws {
+    let server = try MemoryServer()
+    var random = SeededGenerator(seed: seed)
+    for key in ["a", "b"] {
+      try server.call("environment/register", ["key": .string(key), "type": "integer", "defaultValue": 0])
+    }
+    func state() throws -> [String: Value] {
+      try server.state("/environments/*/values").filter { $0.value != [:] }
+        .merging(server.state("/maps/*/operationalLayers")) { $1 }
+    }
+    var states = [try state()]
+    for _ in 0..<40 {
+      let commands = (0..<Int.random(in: 1...4, using: &random)).map { _ in Self.command(&random) }
+      let isEdit = Bool.random(using: &random)
+      if isEdit { try server.call("edit/begin") }
+      // One that is refused takes the others of its transaction with it.
+      let list = commands.map { ["method": .string($0.method), "params": $0.params] as Value }
+      let parts = isEdit ? list.map { [$0] } : [list]
+      for part in parts {
+        #expect(try server.response(to: server.request("model/apply", ["commands": .array(part)])) != nil)
+      }
+      if isEdit { try server.call("edit/end") }
+      if try Self.steps(server) == states.count { states.append(try state()) }
+      #expect(try state() == states.last)
+    }
+    #expect(states.count > 10)
+    for expected in states.dropLast().reversed() {
+      try server.call("edit/undo")
+      #expect(try state() == expected)
+    }
+    for expected in states.dropFirst() {
+      try server.call("edit/redo")
+      #expect(try state() == expected)
+    }
+  }
 }
