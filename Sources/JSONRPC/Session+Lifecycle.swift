@@ -42,8 +42,26 @@ extension Session {
     }
   }
 
-  /// Ends once the output has been written.
-  func exit() { end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: 2_000_000_000)) }
+  /// Ends once the output has been written. After `shutdown` work that takes effect, such as a file that is put in place, is answered
+  /// before, for as long as writing may take.
+  func exit() {
+    guard phase == .shutDown, counters.pending > 0 else { return endAtExit() }
+    isExiting = true
+    let bound = LoopBound(self, on: loop)
+    loop.schedule(after: Self.exitGrace) { bound.value.turn { bound.value.endAtExit() } }
+  }
+
+  /// Ends the session if it was to exit, and everything is answered.
+  func finishExit() {
+    if isExiting, counters.pending == 0 { endAtExit() }
+  }
+
+  private static let exitGrace: UInt64 = 2_000_000_000
+
+  private func endAtExit() {
+    guard ending == nil else { return }
+    end(.afterWriting(code: phase == .shutDown ? 0 : 1, grace: Self.exitGrace))
+  }
 
   // MARK: - Cancel
 

@@ -83,6 +83,8 @@ public final class Session {
   var cancelScan: CancelScan?
   var inputEnded = false
   var hasEndedInput = false
+  /// Whether the client has sent `exit`, and some work takes effect that is not answered.
+  var isExiting = false
   /// Whether a message is being run; answers given later are deferred.
   var isHandling = false
   var unrecorded = Unrecorded()
@@ -137,6 +139,7 @@ public final class Session {
   }
 
   private func endTurn() {
+    finishExit()
     finishEndOfInput()
     if ending != nil || output.count > 0 { onOutput?() }
   }

@@ -40,6 +40,24 @@ import Testing
     #expect(harness.session.ending?.code == 0)
   }
 
+  @Test(arguments: [true, false])
+  func `exit waits for what can no longer be cancelled, two seconds at most`(isAnswered: Bool) throws {
+    let harness = Harness()
+    _ = harness.lines(request("1", "wait"))
+    let pending = try #require(harness.waiting.replies.first)
+    pending.onCancel = { _ in false }
+    #expect(harness.answer("2", "shutdown") == [result("2", "null")])
+    #expect(harness.lines(#"{"jsonrpc":"2.0","method":"exit"}"#) == [])
+    #expect(harness.session.ending == nil)
+    if isAnswered {
+      pending.reply(JSONOpaque.written { $0.null() })
+      #expect(harness.takeLines() == [result("1", "null")])
+    } else {
+      harness.loop.advance(by: 2_000_000_000)
+    }
+    #expect(harness.session.ending?.code == 0)
+  }
+
   @Test func `shutdown before initialize is refused`() {
     let harness = Harness(initialized: false)
     #expect(harness.answer("1", "shutdown").map { Failure($0) } == [Failure("1", -32002, "notInitialized")])

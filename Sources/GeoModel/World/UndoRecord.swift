@@ -53,6 +53,8 @@ extension UndoRecord {
   var number: Int? { nil }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
+  /// The object that has the changed members: of a scope of the environment, its node.
+  var bearer: ObjectReference { kind == .members ? requiredParent ?? object : object }
 }
 
 enum UndoRecordKind {

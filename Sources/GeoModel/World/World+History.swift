@@ -178,14 +178,15 @@ extension World {
       // An object that was removed cannot be compared with a later one of the same id.
       let isCompared =
         undoRecord.kind == .members || undoRecord.kind == .contents && undoRecord.object.collection == .viewModels
-      let isOther = isCompared && structural.contains(undoRecord.object)
+      let isOther = isCompared && structural.contains(undoRecord.bearer)
       return isOther ? undoRecord.object.collection.kind.isUndoable : undoRecord.isUndoable(in: self)
     }
   }
 
-  /// The changed objects that records also insert or remove. Environment scopes do not count: they come and go with their values.
+  /// The changed objects that records also insert or remove; the objects of environment scopes in place of these, which come and go with
+  /// their values.
   static func structural(_ undoRecords: [any UndoRecord]) -> Set<ObjectReference> {
-    let changed = Set(undoRecords.lazy.filter { $0.kind == .members || $0.kind == .contents }.map(\.object))
+    let changed = Set(undoRecords.lazy.filter { $0.kind == .members || $0.kind == .contents }.map(\.bearer))
     guard !changed.isEmpty else { return [] }
     return Set(
       undoRecords.lazy.filter { $0.kind.isStructure }.map(\.object)

@@ -274,7 +274,9 @@ public enum SessionProtocol {
     }
   }
 
-  /// How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+  /// How urgent a task is. Long tasks hold up no short one, as long as there are fewer of them than 16, or than twice
+  /// the processors where that is more: they yield once they take longer than 50 ms. Others begin as these end, the
+  /// most urgent first, then the oldest.
   public enum TaskPriority: String, WireEnum {
     /// Begins after other tasks and yields to them.
     case background

@@ -17,18 +17,15 @@ package enum SceneService: SceneHandlers {
     }
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id, params.ifExists)
-    if params.elevationSources.isEmpty {
-      let scene = try world.addScene(id: id, title: params.title, elevationSources: [])
-      return TaskPlan(.edit, answer: Wire.object(scene, world))
+    @Sendable func add(_ elevationSources: [any ElevationSource], to world: inout World) throws -> JSONOpaque {
+      // A concurrent request may have created it meanwhile.
+      if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
+      return Wire.object(try world.addScene(id: id, title: params.title, elevationSources: elevationSources), world)
     }
+    if params.elevationSources.isEmpty { return TaskPlan(.edit, answer: try add([], to: &world)) }
     return TaskPlan(.edit) { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
-      return { world in
-        // A concurrent request may have created it meanwhile.
-        if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
-        let scene = try world.addScene(id: id, title: params.title, elevationSources: opened)
-        return Wire.object(scene, world)
-      }
+      return { try add(opened, to: &$0) }
     }
   }
 

@@ -70,6 +70,12 @@ struct TaskTests {
     server.loop.runWork()
     server.request("task/cancel", ["task": "t"])
     #expect(try server.response(to: ended)?["result"] != nil)
+    let last = try start("last.geojson")
+    server.loop.runWork()
+    server.connection.send(
+      #"{"jsonrpc":"2.0","id":"end","method":"shutdown"}"# + "\n" + #"{"jsonrpc":"2.0","method":"exit"}"# + "\n")
+    #expect(try server.response(to: last)?["result"] != nil)
+    #expect(server.connection.session.ending?.code == 0)
   }
 
   // MARK: Scope and key

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "082e1d007ba789f4"
+PROTOCOL_HASH = "b5ccc335abbbb7a2"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -158,7 +158,9 @@ class TaskOptions(TypedDict):
 
 
 TaskPriority = Literal["background", "utility", "userInitiated"]
-"""How urgent a task is. A long task never holds up a short one: it yields once it takes longer than 50 ms.
+"""How urgent a task is. Long tasks hold up no short one, as long as there are fewer of them than 16, or than
+twice the processors where that is more: they yield once they take longer than 50 ms. Others begin as these
+end, the most urgent first, then the oldest.
 
 `background`: Begins after other tasks and yields to them.
 `utility`: Yields to other tasks once it takes long.
