@@ -100,6 +100,8 @@ class SyncTests(unittest.TestCase):
         for interrupt in "os.killpg(0, signal.SIGINT)", "signal.pthread_kill(threading.get_ident(), signal.SIGINT)":
             code = (
                 "import os, signal, support, geomodel, threading\n"
+                # Shells start what runs in the background with it ignored.
+                "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                 "with geomodel.launch_sync(support.FAKE) as server:\n"
                 "    def watch():\n"
                 "        while not any(m['method'] == 'test/slow' for m in server.call('test/log')['log']): pass\n"
