@@ -18,8 +18,9 @@ struct DocumentLayout: ~Copyable {
   mutating func endObject() { end(UInt8(ascii: "}")) }
   mutating func endList() { end(UInt8(ascii: "]")) }
 
-  mutating func beginList(_ name: StaticString) {
-    member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+  mutating func beginList(_ name: String) {
+    var name = name
+    name.withUTF8 { member($0) }
     begin(UInt8(ascii: "["))
   }
 

@@ -10,15 +10,51 @@ import WireCoding
 extension DocumentReader {
   mutating func readFlow() throws {
     for type in try items("viewModelTypes", of: root) { try readType(type) }
-    let models = try items("viewModels", of: root).compactMap { item in
-      try readModel(item).map { (item: item, id: $0) }
-    }
+    let models = try readOwned()
     // View models may refer to each other in a ring.
     for (item, id) in models where item.json.member("values").kind == .object {
       try readValues(item, of: id) { $0?.type == .reference }
     }
     for key in try items("environmentKeys", of: root) { try readKey(key) }
     for scope in try items("environments", of: root) { try readEnvironment(scope) }
+  }
+
+  /// Reads the objects that may have owners: each list in its order, an object once its owner is there.
+  ///
+  /// - Returns: the view models.
+  private mutating func readOwned() throws -> [(item: DocumentItem, id: ViewModelID)] {
+    var models: [(item: DocumentItem, id: ViewModelID)] = []
+    var lists: [(kind: (any ListedKind.Type)?, items: ArraySlice<DocumentItem>)] = [
+      (nil, try items("viewModels", of: root)[...])
+    ]
+    for kind in SavedKinds.listed { lists.append((kind, try items(kind.collection.rawValue, of: root)[...])) }
+    // Where no owner is there, an object is read all the same, so that its fault is reported.
+    while let next = lists.firstIndex(where: { $0.items.first.map(hasOwner) == true })
+      ?? lists.firstIndex(where: { !$0.items.isEmpty })
+    {
+      let item = lists[next].items.removeFirst()
+      if let kind = lists[next].kind {
+        try readListed(item, kind)
+      } else if let id = try readModel(item) {
+        models.append((item, id))
+      }
+    }
+    return models
+  }
+
+  private func hasOwner(_ item: DocumentItem) -> Bool {
+    guard let owner = try? item.json.member("owner").string() else { return true }
+    return world.find(owner) != nil
+  }
+
+  private mutating func readListed<E: ListedKind>(_ item: DocumentItem, _ kind: E.Type) throws {
+    let noun = E.collection.noun
+    let id = try restore(item, noun, keeping: E.required) { world, json in
+      let id = try json.member(noun).string()
+      try E.restore(id, json, in: &world)
+      return id
+    }
+    if let id { objects[ObjectReference(E.collection, id)] = item.json }
   }
 
   private mutating func readType(_ item: DocumentItem) throws {

@@ -11,24 +11,14 @@ extension DocumentReader {
   mutating func recordUnknownMembers() throws {
     let saved = SavedObjects(world: world, folder: folder)
     unknown.root = try Self.unknown(root.json, SavedObjects.root)
-    for source in saved.sources {
-      try record(ObjectReference(.sources, source.id.rawValue)) { saved.source(source) }
-    }
-    let world = world
-    for map in world.maps.values { try record(map.reference) { Wire.saved(map, world) } }
-    for scene in world.scenes.values { try record(scene.reference) { saved.scene(scene) } }
-    for layer in world.layers.values { try record(layer.reference) { Wire.saved(layer, world) } }
-    for view in world.views.values { try record(view.reference) { saved.view(view) } }
-    for overlay in world.overlays.values { try record(overlay.reference) { Wire.saved(overlay, world) } }
-    for type in world.viewModelTypes.values { try record(type.reference) { saved.viewModelType(type) } }
-    for model in world.viewModels.values { try record(model.reference) { saved.viewModel(model) } }
-    for key in world.environmentKeys.values { try record(key.reference) { saved.environmentKey(key) } }
-    for scope in world.environments.values { try record(scope.reference) { saved.environment(scope) } }
+    for kind in SavedKinds.all { try record(kind, saved) }
   }
 
-  private mutating func record(_ object: ObjectReference, _ saved: () -> some JSONEncodable) throws {
-    guard let json = objects[object] else { return }
-    unknown.objects[object] = try Self.unknown(json, saved(), occasional[object])
+  private mutating func record<E: SavedKind>(_ kind: E.Type, _ saved: SavedObjects) throws {
+    for object in saved.world[keyPath: E.registry].values {
+      guard let json = objects[object.reference] else { continue }
+      unknown.objects[object.reference] = try Self.unknown(json, object.saved(in: saved), occasional[object.reference])
+    }
   }
 
   /// Nil where what was read is what would be written.

@@ -59,7 +59,7 @@ struct DocumentWriter: ~Copyable {
     try writeMaps(unknown)
     layout.beginList("scenes")
     for scene in world.scenes.values {
-      try begin(saved.scene(scene), unknown.objects[scene.reference])
+      try begin(scene.saved(in: saved), unknown.objects[scene.reference])
       try writeLayers(of: .scene(scene.id), unknown)
       layout.endObject()
     }
@@ -118,7 +118,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func writeLayers(of container: ViewContent, _ unknown: UnknownMembers) throws {
     for (name, role, layers) in world.layerLists(of: container) where role == .operational || !layers.isEmpty {
       layout.beginList(name)
-      for layer in layers { try object(saved.layer(layer), unknown.objects[layer.reference]) }
+      for layer in layers { try object(layer.saved(in: saved), unknown.objects[layer.reference]) }
       layout.endList()
     }
   }
@@ -126,7 +126,7 @@ struct DocumentWriter: ~Copyable {
   private mutating func writeViews(_ unknown: UnknownMembers) throws {
     layout.beginList("views")
     for view in world.views.values {
-      try begin(saved.view(view), unknown.objects[view.reference])
+      try begin(view.saved(in: saved), unknown.objects[view.reference])
       layout.beginList("overlays")
       for overlay in view.overlays.compactMap({ world.overlays[$0] }) {
         try begin(Wire.saved(overlay, world), unknown.objects[overlay.reference])
@@ -142,19 +142,29 @@ struct DocumentWriter: ~Copyable {
   /// Writes view models and the environment, with the types and keys that define them.
   private mutating func writeFlow(_ unknown: UnknownMembers) throws {
     layout.beginList("viewModelTypes")
-    for type in world.viewModelTypes.values { try object(saved.viewModelType(type), unknown.objects[type.reference]) }
+    for type in world.viewModelTypes.values { try object(type.saved(in: saved), unknown.objects[type.reference]) }
     layout.endList()
     layout.beginList("viewModels")
     for model in saved.viewModels {
-      try object(saved.viewModel(model), unknown.objects[model.reference])
+      try object(model.saved(in: saved), unknown.objects[model.reference])
       try flushPiece()
     }
     layout.endList()
+    for kind in SavedKinds.listed { try writeList(kind, unknown) }
     layout.beginList("environmentKeys")
-    for key in saved.environmentKeys { try object(saved.environmentKey(key), unknown.objects[key.reference]) }
+    for key in saved.environmentKeys { try object(key.saved(in: saved), unknown.objects[key.reference]) }
     layout.endList()
     layout.beginList("environments")
-    for scope in saved.environments { try object(saved.environment(scope), unknown.objects[scope.reference]) }
+    for scope in saved.environments { try object(scope.saved(in: saved), unknown.objects[scope.reference]) }
+    layout.endList()
+  }
+
+  private mutating func writeList<E: ListedKind>(_ kind: E.Type, _ unknown: UnknownMembers) throws {
+    layout.beginList(E.collection.rawValue)
+    for element in world[keyPath: E.registry].values where world.isSaved(element.reference) {
+      try object(element.saved(in: saved), unknown.objects[element.reference])
+      try flushPiece()
+    }
     layout.endList()
   }
 

@@ -6,15 +6,29 @@ import JSON
 import StateTree
 import WireCoding
 
-extension SavedObjects {
-  func viewModelType(_ type: ViewModelType) -> DocumentProtocol.SavedViewModelType {
-    .init(type: type.id.rawValue, doc: type.doc, properties: type.properties.map(Wire.property))
+extension ViewModelType: SavedKind {
+  func saved(in document: SavedObjects) -> DocumentProtocol.SavedViewModelType {
+    .init(type: id.rawValue, doc: doc, properties: properties.map(Wire.property))
   }
+}
 
+extension ViewModel: SavedKind {
+  func saved(in document: SavedObjects) -> DocumentProtocol.SavedViewModel { document.viewModel(self) }
+}
+
+extension EnvironmentKey: SavedKind {
+  func saved(in document: SavedObjects) -> DocumentProtocol.SavedEnvironmentKey { document.environmentKey(self) }
+}
+
+extension EnvironmentScope: SavedKind {
+  func saved(in document: SavedObjects) -> DocumentProtocol.SavedEnvironment { document.environment(self) }
+}
+
+extension SavedObjects {
   /// The view models that are saved; an owner precedes what it owns.
   var viewModels: [ViewModel] { world.viewModels.values.filter { world.isSaved($0.reference) } }
 
-  func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
+  fileprivate func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
     // The session's definition of the type may differ from that of the document which the view model was read from.
     let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
     let values = model.properties.filter(\.isUndone).map { property -> (name: String, value: Value) in
@@ -36,7 +50,7 @@ extension SavedObjects {
   /// The keys that clients have registered.
   var environmentKeys: [EnvironmentKey] { world.environmentKeys.values.filter { !$0.isBuiltIn } }
 
-  func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
+  fileprivate func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
     let definition = key.definition
     return .init(
       key: definition.name, type: Wire.word(definition.type, .json), isNullable: definition.isNullable,
@@ -48,7 +62,7 @@ extension SavedObjects {
     world.environments.values.filter { !$0.values.isEmpty || !objects($0).isEmpty }
   }
 
-  func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
+  fileprivate func environment(_ scope: EnvironmentScope) -> DocumentProtocol.SavedEnvironment {
     let values = scope.values.sorted { $0.key < $1.key }.map { name, value -> (name: String, value: Value) in
       let isReference = world.environmentKeys[EnvironmentKeyID(name)]?.definition.type == .reference
       return (name, isReference ? reference(value) : value)

@@ -15,34 +15,19 @@ struct SavedObjects {
   let folder: DocumentFolder
   /// All sources that the document needs.
   let sources: [DocumentSource]
-  /// The ids under which closed sources are written whose own id something else has.
-  private let renamed: [Int: SourceID]
+  fileprivate let sourcesByNumber: [Int: DocumentSource]
 
   init(world: World, folder: DocumentFolder) {
     self.world = world
     self.folder = folder
     sources = DocumentSource.all(in: world)
-    renamed = Dictionary(
-      uniqueKeysWithValues: sources.filter { $0.isRenamed }.map { ($0.number, $0.id) })
-  }
-
-  func layer(_ layer: Layer) -> JSONOpaque {
-    guard let number = layer.features?.sourceNumber, let id = renamed[number] else { return Wire.saved(layer, world) }
-    return Wire.saved(layer.under(id), world)
+    sourcesByNumber = Dictionary(uniqueKeysWithValues: sources.map { ($0.number, $0) })
   }
 
   /// The newest version of the format that this server reads, and the one it writes.
   static let version = 1
 
   static let root = DocumentProtocol.Document(format: .geomodelDocument, version: version)
-
-  /// Members that are lists of other objects, or long: they are written one by one.
-  static let lists: Set<String> = [
-    "sources", "maps", "scenes", "views", "operationalLayers", "baseLayers", "referenceLayers", "tables", "overlays",
-    "graphics", "data", "columns", "viewModelTypes", "viewModels", "environmentKeys", "environments",
-  ]
-  /// Members that are written only where something asks for them: of what was read that newer versions know alone is kept.
-  static let occasional: Set<String> = ["position", "layers"]
 
   func source(_ source: DocumentSource) -> DocumentProtocol.SavedSource {
     var saved = DocumentProtocol.SavedSource(source: source.id.rawValue)
@@ -64,34 +49,73 @@ struct SavedObjects {
     }
     return saved
   }
+}
 
-  func scene(_ scene: Scene) -> JSONOpaque {
-    let sources = scene.surface.elevationSources.map {
-      DocumentProtocol.SavedElevationSource(id: $0.id, path: folder.relative($0.path.string))
+/// A kind of object that documents have. ``SavedKinds`` lists them, from the definition.
+protocol SavedKind: Entity {
+  associatedtype Saved: JSONEncodable
+  /// The object as documents have it, without what lies in it: that is written behind.
+  func saved(in document: SavedObjects) -> Saved
+}
+
+extension SavedKind {
+  func saved(in document: SavedObjects) -> JSONOpaque { Wire.saved(self, document.world) }
+}
+
+/// A kind of object that documents have in a list of their own: an object is its members, and made by the commands of its kind.
+protocol ListedKind: SavedKind {
+  /// The members that it cannot be made without.
+  static var required: Set<String> { get }
+  /// Makes an object that was read.
+  static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws
+}
+
+extension Map: SavedKind {}
+extension Overlay: SavedKind {}
+
+extension Source: SavedKind {
+  func saved(in document: SavedObjects) -> DocumentProtocol.SavedSource {
+    document.source(document.sourcesByNumber[number] ?? DocumentSource(self))
+  }
+}
+
+extension Layer: SavedKind {
+  func saved(in document: SavedObjects) -> JSONOpaque {
+    // A closed source whose own id something else has is written under another.
+    let source = (features?.sourceNumber).flatMap { document.sourcesByNumber[$0] }
+    guard let source, source.isRenamed else { return Wire.saved(self, document.world) }
+    return Wire.saved(under(source.id), document.world)
+  }
+}
+
+extension Scene: SavedKind {
+  func saved(in document: SavedObjects) -> JSONOpaque {
+    let sources = surface.elevationSources.map {
+      DocumentProtocol.SavedElevationSource(id: $0.id, path: document.folder.relative($0.path.string))
     }
     return Wire.saved(
-      scene, world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
+      self, document.world, and: [("elevationSources", .written { $0.array(sources) { $0.encode(to: &$1) } })])
   }
+}
 
-  func view(_ view: View) -> JSONOpaque {
+extension View: SavedKind {
+  func saved(in document: SavedObjects) -> JSONOpaque {
     var more: [(name: String, value: JSONOpaque)] = []
-    if !world.viewpointDeterminesCamera(view) {
-      let camera = view.camera
+    if !document.world.viewpointDeterminesCamera(self) {
       let position = DocumentProtocol.ViewPosition(
         x: camera.x, y: camera.y, scale: camera.scale, rotation: camera.rotation)
       more.append(("position", .written { position.encode(to: &$0) }))
     }
     let display = DocumentProtocol.SavedLocationDisplay(
-      wanderExtentFactor: view.locationDisplay.wanderExtentFactor,
-      initialZoomScale: view.locationDisplay.initialZoomScale)
+      wanderExtentFactor: locationDisplay.wanderExtentFactor, initialZoomScale: locationDisplay.initialZoomScale)
     more.append(("locationDisplay", .written { display.encode(to: &$0) }))
-    return Wire.saved(view, world, and: more)
+    return Wire.saved(self, document.world, and: more)
   }
 }
 
 extension World {
   /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
-  func layerLists(of container: ViewContent) -> [(name: StaticString, role: LayerProtocol.LayerRole?, layers: [Layer])]
+  func layerLists(of container: ViewContent) -> [(name: String, role: LayerProtocol.LayerRole?, layers: [Layer])]
   {
     guard let content = try? self.content(of: container) else { return [] }
     return [
@@ -121,9 +145,7 @@ struct DocumentSource {
   static func all(in world: World) -> [DocumentSource] {
     let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
     let layers = containers.flatMap { world.layerLists(of: $0).flatMap(\.layers) }
-    var sources = world.sources.values.map {
-      DocumentSource(id: $0.id, number: $0.number, origin: $0.origin, driver: $0.driver)
-    }
+    var sources = world.sources.values.map { DocumentSource($0) }
     var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.number, $0) })
     var ids = Set(sources.map(\.id))
     // The index of each layer in the source's list, by its name.
@@ -148,6 +170,14 @@ struct DocumentSource {
       }
     }
     return sources
+  }
+
+  fileprivate init(_ source: Source) {
+    self.init(id: source.id, number: source.number, origin: source.origin, driver: source.driver)
+  }
+
+  private init(id: SourceID, number: Int, origin: SourceOrigin, driver: String) {
+    (self.id, self.number, self.origin, self.driver) = (id, number, origin, driver)
   }
 
   /// Gives a closed source another id when something else has its own.

@@ -131,7 +131,7 @@ extension Client {
     while true {
       host.world.begin(origin: .client(Text(meta.origin)), isLive: !meta.undo)
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
-      for link in closed { try? host.world.unlink(link) }
+      for link in closed { try? host.world.close(link) }
       do {
         let result = try body(&host.world)
         try Propagation.propagate(&host.world)

@@ -1,13 +1,11 @@
 // A connection: its session, and everything that belongs to it and ends with it.
 
 import DequeModule
-import Documents
 import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
-import Links
 import Readers
 import Subscriptions
 
@@ -103,28 +101,7 @@ final class Client: MethodHost, HandlerClient {
   }
 
   private func registerAll() {
-    SessionService.register(on: self)
-    StateService.register(on: self)
-    ModelService.register(on: self)
-    EditService.register(on: self)
-    DocumentService.register(on: self)
-    ClockService.register(on: self)
-    ExpressionService.register(on: self)
-    TaskService.register(on: self)
-    SourceService.register(on: self)
-    MapService.register(on: self)
-    BookmarkService.register(on: self)
-    LayerService.register(on: self)
-    SceneService.register(on: self)
-    ViewService.register(on: self)
-    OverlayService.register(on: self)
-    FeatureService.register(on: self)
-    LocatorService.register(on: self)
-    ClusterService.register(on: self)
-    LocationService.register(on: self)
-    ViewModelService.register(on: self)
-    BindingService.register(on: self)
-    EnvironmentService.register(on: self)
+    registerServices()
     // Returns every member, unknown ones included.
     router.on("session/echo") { call in .aside(call.params) }
     router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }

@@ -67,7 +67,7 @@ extension Host {
       do { return try Propagation.propagate(&world, isByTime: true) } catch {
         let links = Propagation.links(at: error, in: world)
         warn(closing: links, after: error)
-        for link in links { try? world.unlink(link) }
+        for link in links { try? world.close(link) }
       }
     }
   }

@@ -54,7 +54,7 @@ package enum BindingService: BindingHandlers {
   }
 
   package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
-    try world.closeBinding(ID(params.binding))
+    try world.close(BindingID(params.binding))
     return .init(revision: world.revision)
   }
 
@@ -106,7 +106,7 @@ package enum BindingService: BindingHandlers {
   }
 
   package static func unlink(_ params: Unlink.Params, in world: inout World) throws -> Unlink.Result {
-    try world.unlink(ID(params.link))
+    try world.close(LinkID(params.link))
     return .init(revision: world.revision)
   }
 

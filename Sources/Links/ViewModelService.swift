@@ -71,7 +71,7 @@ package enum ViewModelService: ViewModelHandlers {
   }
 
   package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
-    try world.closeViewModel(ID(params.viewModel))
+    try world.close(ViewModelID(params.viewModel))
     return .init(revision: world.revision)
   }
 

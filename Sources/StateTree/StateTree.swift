@@ -144,7 +144,7 @@ package enum StateTree {
   package static func root(_ world: World) -> StateNode {
     .branch(
       { Collection.allCases.map(\.rawValue) + ["clock", "edit", "document"] },
-      itemCount: { Collection.allCases.reduce(0) { $0 + itemCount(of: $1, in: world) } }
+      itemCount: { Collection.allCases.reduce(0) { $0 + world.itemCount(of: $1) } }
     ) { name in
       switch name {
       case "clock": clock(world)
@@ -153,7 +153,7 @@ package enum StateTree {
       default:
         Collection(rawValue: name).map { collection in
           .branch(
-            { world.ids(of: collection) }, itemCount: { itemCount(of: collection, in: world) }
+            { world.ids(of: collection) }, itemCount: { world.itemCount(of: collection) }
           ) { node(of: ObjectReference(collection, $0), in: world) }
         }
       }
@@ -194,40 +194,19 @@ package enum StateTree {
 
   private static func node(of object: ObjectReference, in world: World) -> StateNode? {
     let noun = object.collection.noun
-    return withMembers(of: object, in: world) { names, _ in
-      .branch(
-        { [noun] + names() },
-        itemCount: { itemCount(of: object, in: world) }
-      ) { name in
-        name == noun ? .leaf { $0.value(object.id) } : member(name, of: object, in: world)
+    return world.members(of: object).map { members in
+      .branch({ [noun] + members.names { _ in true } }, itemCount: { world.itemCount(of: object) }) { name in
+        name == noun ? .leaf { $0.value(object.id) } : members.member(name).map { StateNode($0.value, $0.shape) }
       }
     }
   }
 
-  private static func itemCount(of collection: Collection, in world: World) -> Int {
-    switch collection {
-    case .overlays: graphicCount(in: world)
-    case .views: world.views.ids.reduce(0) { $0 + world.layerViewStateCount(of: $1) }
-    default: 0
-    }
-  }
-
-  private static func itemCount(of object: ObjectReference, in world: World) -> Int {
-    switch object.collection {
-    case .overlays: world.overlays[ID(object.id)]?.store.count ?? 0
-    case .views: world.layerViewStateCount(of: ID(object.id))
-    default: 0
-    }
-  }
-
-  /// The number of graphics of all overlays.
-  package static func graphicCount(in world: World) -> Int { world.overlays.values.reduce(0) { $0 + $1.store.count } }
-
   /// The members of an object whose values may be sent by steps.
   package static func lists(of object: ObjectReference, in world: World) -> [(name: String, node: StateNode)] {
-    withMembers(of: object, in: world, where: { $0 != .whole }) { names, member in
-      names().compactMap { name in member(name).map { (name, $0) } }
-    } ?? []
+    guard let members = world.members(of: object) else { return [] }
+    return members.names { $0 != .whole }.compactMap { name in
+      members.member(name).map { (name, StateNode($0.value, $0.shape)) }
+    }
   }
 
   /// Every node whose path matches a pattern, in order.
@@ -235,40 +214,8 @@ package enum StateTree {
     Array(StateMatches(of: pattern, in: world))
   }
 
-  /// Hands on what an object has but for its id: the names of its members, and each by its name. Nil when there is no such object.
-  private static func withMembers<R>(
-    of object: ObjectReference, in world: World, where isMeant: @escaping (MemberShape) -> Bool = { _ in true },
-    _ body: (@escaping () -> [String], (String) -> StateNode?) -> R
-  ) -> R? {
-    func open<Object: Entity>(_ object: Object?) -> R? {
-      guard let object else { return nil }
-      return body({ Object.members.filter { isMeant($0.shape) && $0.isMember(of: object) }.map(\.name) }) { name in
-        guard let member = Object.members.first(where: { Text($0.name) == Text(name) }) else { return nil }
-        return member.value(of: object, in: world).map { StateNode($0, member.shape) }
-      }
-    }
-    let id = object.id
-    switch object.collection {
-    case .sources: return open(world.sources[ID(id)])
-    case .maps: return open(world.maps[ID(id)])
-    case .layers: return open(world.layers[ID(id)])
-    case .scenes: return open(world.scenes[ID(id)])
-    case .views: return open(world.views[ID(id)])
-    case .overlays: return open(world.overlays[ID(id)])
-    case .locationSources: return open(world.locationSources[ID(id)])
-    case .viewModelTypes: return open(world.viewModelTypes[ID(id)])
-    case .viewModels:
-      guard let model = world.viewModels[ID(id)] else { return nil }
-      return body({ model.properties.map(\.name) }) { model.value(of: $0).map { StateNode($0.memberValue, .whole) } }
-    case .bindings: return open(world.bindings[ID(id)])
-    case .links: return open(world.links[ID(id)])
-    case .environmentKeys: return open(world.environmentKeys[ID(id)])
-    case .environments: return open(world.environments[ID(id)])
-    }
-  }
-
   private static func member(_ name: String, of object: ObjectReference, in world: World) -> StateNode? {
-    withMembers(of: object, in: world) { _, make in make(name) } ?? nil
+    world.members(of: object)?.member(name).map { StateNode($0.value, $0.shape) }
   }
 }
 

@@ -5,6 +5,8 @@ struct Definition {
     didSet { typesByName = Dictionary(types.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first }) }
   }
   private(set) var typesByName: [String: TypeDefinition] = [:]
+  /// The kinds of object of all domains, in their order in the state tree.
+  var kinds: [Kind] = []
   var errors: [ErrorDefinition] = []
   /// Error kinds that any method may return.
   var commonErrors: [String] = []
@@ -68,6 +70,7 @@ struct Domain {
   var about: About
   /// The root type of the domain's files, if it has files.
   var file: String?
+  var kinds: [Kind] = []
   var types: [TypeDefinition] = []
   var groups: [ParamGroup] = []
   var methods: [Method] = []
@@ -126,6 +129,18 @@ struct Property {
   var isClearable = false
   var saved: Saved?
   var example: Tree?
+  var form: Form?
+
+  /// How a document has a member of an object, if not like all others.
+  enum Form: String, CaseIterable {
+    /// Behind the others, and written piece by piece: other objects, or long data.
+    case apart
+    /// Only where something asks for it.
+    case occasional
+  }
+
+  /// Whether a document has it as a member of its object.
+  var isInDocuments: Bool { saved == .written || saved == .unnoticed }
 
   var mayBeAbsent: Bool { isOptional || defaultValue != nil }
 }

@@ -30,6 +30,8 @@ extension Definition {
     }
     if let errors { definition.domains.append(errors) }
     definition.hash = hash(hashed)
+    if problems.messages.isEmpty { definition.orderKinds(problems) }
+    if problems.messages.isEmpty { definition.expandSavedKinds(problems) }
     if problems.messages.isEmpty { definition.expandGroups(problems) }
     if problems.messages.isEmpty { definition.expandMembers(problems) }
     if problems.messages.isEmpty { Checks(definition: definition, problems: problems).run() }

@@ -24,8 +24,16 @@ struct Generator {
     return files
   }
 
-  /// The member tables of the model.
-  func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
+  /// Texts by file name, by room.
+  func rooms() -> [(room: String, files: [String: String])] {
+    let kinds = SwiftKinds(definition: definition)
+    return [
+      ("GeoProtocol", swift()),
+      ("GeoModel", ["Members.swift": ModelMembers(definition: definition).file(), "Kinds.swift": kinds.model()]),
+      ("Documents", ["SavedKinds.swift": kinds.documents()]),
+      ("Host", ["Services.swift": kinds.services(["Documents", "Handlers", "Links"])]),
+    ]
+  }
 
   func openrpc() -> String { OpenRPC(definition: definition).document.text(width: 110) + "\n" }
 

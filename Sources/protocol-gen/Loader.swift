@@ -5,6 +5,7 @@ extension Domain {
     _ = reader.string("$schema")
     let name = reader.requiredString("domain")
     self.init(name: name, about: reader.about, file: reader.string("file"))
+    kinds = reader.objects("kinds") { Kind($0, domain: name) }
     types = reader.objects("types") { TypeDefinition($0, domain: name) }
     groups = reader.objects("groups") { ParamGroup($0, domain: name) }
     methods = reader.objects("methods") { Method($0, domain: name) }
@@ -130,7 +131,7 @@ extension Property {
       isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"), unit: reader.string("unit"),
       constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
       isClearable: reader.flag("clearable"), saved: reader.choice("saved", Saved.self),
-      example: reader.optional("example"))
+      example: reader.optional("example"), form: reader.choice("form", Form.self))
     switch reader.optional("settable") {
     case nil: break
     case .bool(true): settable = type

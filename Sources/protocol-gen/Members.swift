@@ -25,7 +25,7 @@ extension Definition {
       for number in domains[index].types.indices {
         let type = domains[index].types[number]
         guard let name = type.members, case .object(let own) = type.kind else { continue }
-        let saved = members(name, at: type.about.path).filter { $0.saved == .written || $0.saved == .unnoticed }
+        let saved = members(name, at: type.about.path).filter(\.isInDocuments)
         domains[index].types[number].kind = .object(own + Self.optional(saved, beside: own))
       }
     }

@@ -67,7 +67,7 @@ struct ModelMembers {
     let all: [(String, Bool)] = [
       (".observed", member.coalescing != nil), (".settable", member.settable != nil),
       (".clearable", member.isClearable),
-      (".written", member.saved == .written || member.saved == .unnoticed),
+      (".written", member.isInDocuments),
       (".modifies", member.saved == .written || member.saved == .elsewhere),
     ]
     return ([".returned"] + all.filter(\.1).map(\.0)).joined(separator: ", ")

@@ -70,8 +70,8 @@ final class ObjectReader {
   func integer(_ name: String) -> Int? { value(name, "integer", \.integer) }
   func requiredInteger(_ name: String) -> Int { value(name, "integer", isRequired: true, \.integer) ?? 0 }
   func number(_ name: String) -> Tree? { value(name, "number") { $0.number == nil ? nil : $0 } }
-  func flag(_ name: String) -> Bool {
-    value(name, "boolean") { if case .bool(let flag) = $0 { flag } else { nil } } ?? false
+  func flag(_ name: String, isRequired: Bool = false) -> Bool {
+    value(name, "boolean", isRequired: isRequired) { if case .bool(let flag) = $0 { flag } else { nil } } ?? false
   }
 
   func choice<T: RawRepresentable & CaseIterable>(_ name: String, _ type: T.Type, isRequired: Bool = false) -> T?

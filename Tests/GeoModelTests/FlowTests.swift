@@ -102,7 +102,7 @@ struct ViewModelTests {
       try world.command { world in
         try world.setValues(of: "x", [("a", .integer(1))])
         try world.setEnvironment("units", at: nil, to: .string("imperial"))
-        try world.closeViewModel("x")
+        try world.close(ViewModelID("x"))
         try world.setEnvironment("units", at: nil, to: .integer(1))
       }
     }

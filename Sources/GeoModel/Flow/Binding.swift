@@ -3,19 +3,12 @@
 import Geometry
 import Query
 
-public typealias BindingID = ID<Binding>
-public typealias LinkID = ID<Link>
-
 /// A handle to a property, a part of a value, or a constant. Creating one is not undone.
 public struct Binding: Entity {
   public enum Target: Sendable {
     case path(ModelPath)
     case constant(Value)
   }
-
-  public static let collection = Collection.bindings
-  public static var registry: WritableKeyPath<World, Registry<Binding>> & Sendable { \.bindings }
-  public static let isUndoable = false
 
   public let id: BindingID
   public var revision = 0
@@ -24,9 +17,8 @@ public struct Binding: Entity {
   /// The object that closes the binding when it closes; nil for the session.
   public let owner: ObjectReference?
 
-  public var parent: ObjectReference? { owner }
-  public static let isIndexed = true
-  public var references: [Text] { [owner, path?.object].compactMap { $0?.text } }
+  public var references: [Text] { (path?.object).map { [$0.text] } ?? [] }
+  public func closes(with object: ObjectReference) -> Bool { owner == object || path?.object == object }
 
   /// The path that the binding leads to; nil for a constant.
   public var path: ModelPath? { if case .path(let path) = target { path } else { nil } }
@@ -44,9 +36,6 @@ public struct Binding: Entity {
 ///   isTwoWay: true, transform: nil, inverse: nil, owner: nil)
 /// ```
 public struct Link: Entity {
-  public static let collection = Collection.links
-  public static var registry: WritableKeyPath<World, Registry<Link>> & Sendable { \.links }
-
   public let id: LinkID
   public var revision = 0
   public let first: ModelPath
@@ -60,9 +49,10 @@ public struct Link: Entity {
   /// The object that removes the link when it closes; nil for the session.
   public let owner: ObjectReference?
 
-  public var parent: ObjectReference? { owner }
-  public static let isIndexed = true
-  public var references: [Text] { [owner, first.object, second.object].compactMap { $0?.text } }
+  public var references: [Text] { [first.object, second.object].compactMap { $0?.text } }
+  public func closes(with object: ObjectReference) -> Bool {
+    [owner, first.object, second.object].contains(object)
+  }
 
   public var requirements: [ObjectReference] { [first.object, second.object, owner].compactMap { $0 } }
 }
@@ -78,11 +68,6 @@ extension World {
     if case .path(let path) = target { try requireObject(of: path) }
     let id = try claim(id, prefix: "binding")
     return insert(Binding(id: id, target: target, isReadOnly: isReadOnly, owner: owner))
-  }
-
-  public mutating func closeBinding(_ id: BindingID) throws(ModelError) {
-    _ = try bindings.require(id)
-    remove(id)
   }
 
   /// Makes the second path follow the first, and in a two-way link the first the second. Propagation after the command
@@ -103,11 +88,6 @@ extension World {
       Link(
         id: try claim(id, prefix: "link"), first: first, second: second, isTwoWay: isTwoWay, transform: transform,
         inverse: inverse, owner: owner))
-  }
-
-  public mutating func unlink(_ id: LinkID) throws(ModelError) {
-    _ = try links.require(id)
-    remove(id)
   }
 
   /// Throws if the path leads to an object that does not exist.

@@ -3,8 +3,7 @@
 
 import Geometry
 
-public typealias EnvironmentKeyID = ID<EnvironmentKey>
-public typealias EnvironmentID = ID<EnvironmentScope>
+public typealias EnvironmentID = EnvironmentScopeID
 
 /// A key of the environment, with its type and default. Registered once; never undone.
 public struct EnvironmentKey: Entity {
@@ -20,10 +19,7 @@ public struct EnvironmentKey: Entity {
     case positive
   }
 
-  public static let collection = Collection.environmentKeys
-  public static var registry: WritableKeyPath<World, Registry<EnvironmentKey>> & Sendable { \.environmentKeys }
-  public static let isUndoable = false
-
+  public static let isIndexed = false
   public let id: EnvironmentKeyID
   public var revision = 0
   public let definition: PropertyDefinition
@@ -107,8 +103,6 @@ extension EnvironmentKey.Rule {
 
 /// The values set and objects shared at one node: a map, scene, view, overlay or layer, or the session.
 public struct EnvironmentScope: Entity {
-  public static let collection = Collection.environments
-  public static var registry: WritableKeyPath<World, Registry<EnvironmentScope>> & Sendable { \.environments }
   /// The scope of the session. No object has this id.
   public static let session = EnvironmentID("$session")
 
@@ -127,7 +121,6 @@ public struct EnvironmentScope: Entity {
   }
 
   public var parent: ObjectReference? { node }
-  public static let isIndexed = true
   public var references: [Text] {
     // Longer texts are no ids.
     values.values.compactMap { Text($0.text) }.filter { $0.string.utf8.count <= 64 }

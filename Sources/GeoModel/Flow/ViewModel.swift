@@ -2,15 +2,9 @@
 
 import Geometry
 
-public typealias ViewModelTypeID = ID<ViewModelType>
-public typealias ViewModelID = ID<ViewModel>
-
 /// The properties that view models of a type have in common. Defined once; never undone.
 public struct ViewModelType: Entity {
-  public static let collection = Collection.viewModelTypes
-  public static var registry: WritableKeyPath<World, Registry<ViewModelType>> & Sendable { \.viewModelTypes }
-  public static let isUndoable = false
-
+  public static let isIndexed = false
   public let id: ViewModelTypeID
   public var revision = 0
   public let doc: String?
@@ -24,8 +18,18 @@ public struct ViewModelType: Entity {
 
 /// An object with client-defined properties.
 public struct ViewModel: Entity {
-  public static let collection = Collection.viewModels
-  public static var registry: WritableKeyPath<World, Registry<ViewModel>> & Sendable { \.viewModels }
+  /// Clients name the members.
+  public static let members: [Member<ViewModel>] = []
+  public static func members(of id: String, in world: World) -> ObjectMembers? {
+    world.viewModels[ID(id)].map { model in
+      // Any value may be a list.
+      ObjectMembers { _ in
+        model.properties.map(\.name)
+      } member: {
+        model.value(of: $0).map { ($0.memberValue, .whole) }
+      }
+    }
+  }
 
   public let id: ViewModelID
   public var revision = 0
@@ -41,12 +45,9 @@ public struct ViewModel: Entity {
 
   /// In the order of definition.
   public var properties: [PropertyDefinition] { definitions.all }
-  public var parent: ObjectReference? { owner }
-  public static let isIndexed = true
   public var references: [Text] {
-    let owners = owner.map { [$0.text] } ?? []
-    guard definitions.hasReferences else { return owners }
-    return owners + properties.compactMap { $0.type == .reference ? Text(values[$0.name]?.text) : nil }
+    guard definitions.hasReferences else { return [] }
+    return properties.compactMap { $0.type == .reference ? Text(values[$0.name]?.text) : nil }
   }
   public var byteCount: Int { values.reduce(1024) { $0 + $1.key.utf8.count + $1.value.byteCount } }
 

@@ -10,7 +10,10 @@ extension World {
   mutating func release(_ object: ObjectReference) {
     clusters.forget(ModelPath(object).description)
     let isReferredTo = !references.all(to: object.text).isEmpty
-    if isReferredTo { closeReferrers(to: object) }
+    if isReferredTo {
+      // What the object owns, and bindings and links that lead to it.
+      for collection in Collection.owned { collection.kind.closeAll(with: object, in: &self) }
+    }
     // A scope has the id of its node, so references to that id mean the node.
     guard object.collection != .environments else { return }
     if isReferredTo { forgetReferences(to: object) }
@@ -22,38 +25,8 @@ extension World {
     }
   }
 
-  /// Closes an object of any kind that clients create, as the method of its kind does.
-  public mutating func close(_ object: ObjectReference) throws(ModelError) {
-    switch object.collection {
-    case .sources: try closeSource(ID(object.id))
-    case .maps: try closeMap(ID(object.id))
-    case .layers: try removeLayer(ID(object.id))
-    case .scenes: try closeScene(ID(object.id))
-    case .views: try closeView(ID(object.id))
-    case .overlays: try closeOverlay(ID(object.id))
-    case .locationSources: try closeLocationSource(ID(object.id))
-    case .viewModels: try closeViewModel(ID(object.id))
-    case .bindings: try closeBinding(ID(object.id))
-    case .links: try unlink(ID(object.id))
-    case .viewModelTypes, .environmentKeys, .environments: break
-    }
-  }
-
-  /// Closes what the object owns, and bindings and links that lead to it.
-  private mutating func closeReferrers(to object: ObjectReference) {
-    for id in referrers(to: object, of: LocationSource.self) where locationSources[id]?.owner == object {
-      try? closeLocationSource(id)
-    }
-    for id in referrers(to: object, of: ViewModel.self) where viewModels[id]?.owner == object { remove(id) }
-    for id in referrers(to: object, of: Binding.self) {
-      guard let binding = bindings[id], binding.owner == object || binding.path?.object == object else { continue }
-      remove(id)
-    }
-    for id in referrers(to: object, of: Link.self) {
-      guard let link = links[id], [link.owner, link.first.object, link.second.object].contains(object) else { continue }
-      remove(id)
-    }
-  }
+  /// Closes an object as the method of its kind does.
+  public mutating func close<E: Entity>(_ id: ID<E>) throws(ModelError) { try E.close(id, in: &self) }
 
   /// Throws if an object of this owner would have too many owners around it: a change counts for all of them.
   func checkNesting(inOwner owner: ObjectReference?) throws(ModelError) {

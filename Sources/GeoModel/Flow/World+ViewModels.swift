@@ -81,11 +81,6 @@ extension World {
         values: model.values))
   }
 
-  public mutating func closeViewModel(_ id: ViewModelID) throws(ModelError) {
-    _ = try viewModels.require(id)
-    remove(id)
-  }
-
   // MARK: Values
 
   /// Sets values and resets others to their defaults, all or none.

@@ -7,18 +7,22 @@ public protocol Entity: Sendable {
   static var collection: Collection { get }
   /// The registry of the world that holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
-  /// The table of the kind's members; empty where clients name them.
+  /// The table of the kind's members; empty where clients name them. No kind has it by default.
   static var members: [Member<Self>] { get }
   /// Whether undo restores and removes objects of the kind.
   static var isUndoable: Bool { get }
 
   var id: ID<Self> { get }
   var revision: Int { get set }
-  /// Whether objects of the kind refer to others, or move.
+  /// The object that closes this one when it closes; nil for the session, and for kinds without owners.
+  var owner: ObjectReference? { get }
+  /// Whether objects of the kind have an owner, refer to others, or move.
   static var isIndexed: Bool { get }
-  /// The ids of objects whose closing or change closes or changes this one: its owner, what it shows, reads or leads to. It may name
-  /// others, too.
+  /// The ids of objects, beside its owner, whose closing or change closes or changes this one: what it shows, reads or leads to. It may
+  /// name others, too.
   var references: [Text] { get }
+  /// Whether the object closes when another one does.
+  func closes(with object: ObjectReference) -> Bool
   /// Whether the clock moves the object on.
   var isMoving: Bool { get }
   /// The object that contains this one: a change here counts for it, too.
@@ -34,6 +38,14 @@ public protocol Entity: Sendable {
   /// Its place in the order of creation.
   static func number(of id: String, in world: World) -> Int?
   static func revision(of id: String, in world: World) -> Int?
+  /// The members of an object; nil if there is no such object.
+  static func members(of id: String, in world: World) -> ObjectMembers?
+  /// The number of graphics and other things in an object that are sent some at a time; in all objects of the kind when nil.
+  static func itemCount(of id: String?, in world: World) -> Int
+  /// Closes the objects that close with another one.
+  static func closeAll(with object: ObjectReference, in world: inout World)
+  /// Closes an object as its method does.
+  static func close(_ id: ID<Self>, in world: inout World) throws(ModelError)
   /// Sets its revision, and that of its ancestors, to the world's.
   static func touch(_ id: String, in world: inout World)
   /// Removes an object that was inserted under a number, unless that is gone.
@@ -61,12 +73,11 @@ public protocol Entity: Sendable {
 }
 
 extension Entity {
-  public static var members: [Member<Self>] { [] }
-  public static var isUndoable: Bool { true }
-  public static var isIndexed: Bool { false }
+  public static var isIndexed: Bool { true }
   public var references: [Text] { [] }
+  public func closes(with object: ObjectReference) -> Bool { owner == object }
   public var isMoving: Bool { false }
-  public var parent: ObjectReference? { nil }
+  public var parent: ObjectReference? { owner }
   public var memento: Self { self }
   public var byteCount: Int { 1024 }
   public var reference: ObjectReference { ObjectReference(Self.collection, id.rawValue) }
@@ -75,6 +86,26 @@ extension Entity {
   public static func number(of id: String, in world: World) -> Int? { world[keyPath: registry].number(of: ID(id)) }
   public static func revision(of id: String, in world: World) -> Int? {
     world[keyPath: registry].read(ID(id)) { $0.pointee.revision }
+  }
+  public static func members(of id: String, in world: World) -> ObjectMembers? {
+    world[keyPath: registry][ID(id)].map { object in
+      ObjectMembers { isMeant in
+        members.filter { isMeant($0.shape) && $0.isMember(of: object) }.map(\.name)
+      } member: { name in
+        guard let member = members.first(where: { Text($0.name) == Text(name) }) else { return nil }
+        return member.value(of: object, in: world).map { ($0, member.shape) }
+      }
+    }
+  }
+  public static func itemCount(of id: String?, in world: World) -> Int { 0 }
+  public static func closeAll(with object: ObjectReference, in world: inout World) {
+    for id in world.referrers(to: object, of: Self.self) {
+      if world[keyPath: registry].read(id, { $0.pointee.closes(with: object) }) == true { try? close(id, in: &world) }
+    }
+  }
+  public static func close(_ id: ID<Self>, in world: inout World) throws(ModelError) {
+    _ = try world[keyPath: registry].require(id)
+    world.remove(id)
   }
   public static func touch(_ id: String, in world: inout World) { world.touch(ID<Self>(id)) }
   public static func undoInsertion(of id: ID<Self>, at number: Int, in world: inout World) {
@@ -98,4 +129,20 @@ extension Entity {
   public func withoutDanglingReferences(in world: World) -> Self { self }
   public var requirements: [ObjectReference] { [] }
   public func refusal(of member: String) -> ModelError { .unknownMember(member, allowed: []) }
+}
+
+/// The members of an object of any kind, by name.
+public struct ObjectMembers {
+  /// The names of members of some shapes, in order.
+  public let names: (_ isMeant: (MemberShape) -> Bool) -> [String]
+  /// A member; nil if there is none of the name.
+  public let member: (_ name: String) -> (value: MemberValue, shape: MemberShape)?
+
+  init(
+    names: @escaping (_ isMeant: (MemberShape) -> Bool) -> [String],
+    member: @escaping (_ name: String) -> (value: MemberValue, shape: MemberShape)?
+  ) {
+    self.names = names
+    self.member = member
+  }
 }

@@ -3,13 +3,10 @@
 import Geometry
 
 extension Layer: Entity {
-  public static let collection = Collection.layers
-  public static var registry: WritableKeyPath<World, Registry<Layer>> & Sendable { \.layers }
-
+  public static func close(_ id: LayerID, in world: inout World) throws(ModelError) { try world.removeLayer(id) }
   public var parent: ObjectReference? { directContainer }
   /// The group, map or scene that lists the layer.
   var directContainer: ObjectReference { group.map { ObjectReference(.layers, $0.rawValue) } ?? container.reference }
-  public static let isIndexed = true
   public var references: [Text] { features.map { [Text($0.source.rawValue)] } ?? [] }
   public var memento: Layer {
     var result = self

@@ -4,23 +4,18 @@ import Geometry
 import Query
 
 extension Source: Entity {
-  public static let collection = Collection.sources
-  public static var registry: WritableKeyPath<World, Registry<Source>> & Sendable { \.sources }
-  public static let isUndoable = false
-
+  public static let isIndexed = false
   /// Undo leaves sources alone.
   public func undone(from current: Source) -> Source { current }
 }
 
 extension Map: Entity {
-  public static let collection = Collection.maps
-  public static var registry: WritableKeyPath<World, Registry<Map>> & Sendable { \.maps }
+  public static let isIndexed = false
+  public static func close(_ id: MapID, in world: inout World) throws(ModelError) { try world.closeMap(id) }
 }
 
 extension Scene: Entity {
-  public static let collection = Collection.scenes
-  public static var registry: WritableKeyPath<World, Registry<Scene>> & Sendable { \.scenes }
-  public static let isIndexed = true
+  public static func close(_ id: SceneID, in world: inout World) throws(ModelError) { try world.closeScene(id) }
   /// Elevation sources have no registry of their own.
   public var references: [Text] { surface.elevationSources.map { Text($0.id) } }
 
@@ -36,14 +31,15 @@ extension Scene: Entity {
 }
 
 extension View: Entity {
-  public static let collection = Collection.views
-  public static var registry: WritableKeyPath<World, Registry<View>> & Sendable { \.views }
-  public static let isUndoable = false
-  public static let isIndexed = true
   public var references: [Text] {
     [content.reference.text] + (locationDisplay.source.map { [Text($0.rawValue)] } ?? [])
   }
   public var isMoving: Bool { isNavigating }
+  public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }
+  /// The states of its layers.
+  public static func itemCount(of id: String?, in world: World) -> Int {
+    (id.map { [ID($0)] } ?? world.views.ids).reduce(0) { $0 + world.layerViewStateCount(of: $1) }
+  }
 
   public func undone(from current: View) -> View {
     // Undo restores the overlays of a view, but not the view itself.
@@ -54,9 +50,7 @@ extension View: Entity {
 }
 
 extension Overlay: Entity {
-  public static let collection = Collection.overlays
-  public static var registry: WritableKeyPath<World, Registry<Overlay>> & Sendable { \.overlays }
-
+  public static let isIndexed = false
   public var parent: ObjectReference? { ObjectReference(.views, view.rawValue) }
   public var memento: Overlay {
     var result = self
@@ -64,6 +58,11 @@ extension Overlay: Entity {
     return result
   }
   public var byteCount: Int { 1024 + store.count * 100 }
+  public static func close(_ id: OverlayID, in world: inout World) throws(ModelError) { try world.closeOverlay(id) }
+  public static func itemCount(of id: String?, in world: World) -> Int {
+    if let id { return world.overlays[ID(id)]?.store.count ?? 0 }
+    return world.overlays.values.reduce(0) { $0 + $1.store.count }
+  }
 
   public func rolledBack(from current: Overlay) -> Overlay {
     var result = self
@@ -74,12 +73,12 @@ extension Overlay: Entity {
 }
 
 extension LocationSource: Entity {
-  public static let collection = Collection.locationSources
-  public static var registry: WritableKeyPath<World, Registry<LocationSource>> & Sendable { \.locationSources }
-  public static let isUndoable = false
-  public static let isIndexed = true
-  public var references: [Text] { owner.map { [$0.text] } ?? [] }
   public var isMoving: Bool { isRunning }
+  /// A location is live, and no change of the owner.
+  public var parent: ObjectReference? { nil }
+  public static func close(_ id: LocationSourceID, in world: inout World) throws(ModelError) {
+    try world.closeLocationSource(id)
+  }
 
   /// A location source is live: undo leaves all of it alone.
   public func undone(from current: LocationSource) -> LocationSource { current }

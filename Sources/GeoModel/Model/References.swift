@@ -13,7 +13,7 @@ struct References: Sendable {
   mutating func update<E: Entity>(_ old: E?, _ new: E?, at number: Int) {
     guard E.isIndexed, let id = new?.id ?? old?.id else { return }
     let object = ObjectReference(E.collection, id.rawValue)
-    let (before, now) = (old?.references ?? [], new?.references ?? [])
+    let (before, now) = (Self.all(of: old), Self.all(of: new))
     if before != now {
       for id in Self.ids(before, without: now) { Self.remove(number, from: &referrers[id]) }
       for id in Self.ids(now, without: before) { referrers[id, default: Referrers()].insert(object, at: number) }
@@ -21,6 +21,11 @@ struct References: Sendable {
     let (moved, moves) = (old?.isMoving ?? false, new?.isMoving ?? false)
     if moves, !moved { moving.insert(object, at: number) }
     if moved, !moves { moving.remove(at: number) }
+  }
+
+  private static func all(of object: (some Entity)?) -> [Text] {
+    guard let object else { return [] }
+    return object.owner.map { [$0.text] + object.references } ?? object.references
   }
 
   private static func ids(_ ids: [Text], without others: [Text]) -> [Text] {

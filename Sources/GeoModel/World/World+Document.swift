@@ -100,10 +100,11 @@ extension World {
 
   /// Whether documents contain the object: not if it, or the object it belongs to, is live.
   public func isSaved(_ object: ObjectReference) -> Bool {
-    guard object.collection == .viewModels, let owner = viewModels[ViewModelID(object.id)]?.owner else {
-      return object.collection.isSaved
-    }
-    return isSaved(owner)
+    object.collection.isSaved && (owner(of: object.id, object.collection.kind).map(isSaved) ?? true)
+  }
+
+  private func owner<E: Entity>(of id: String, _ kind: E.Type) -> ObjectReference? {
+    self[keyPath: kind.registry][ID(id)]?.owner
   }
 
   /// Begins a save of the current content.

@@ -7,6 +7,19 @@ extension World {
   /// The place of an object in the order of creation, by which it differs from a later one of the same id.
   func number(of object: ObjectReference) -> Int? { object.collection.kind.number(of: object.id, in: self) }
 
+  /// The members of an object; nil if there is no such object.
+  public func members(of object: ObjectReference) -> ObjectMembers? {
+    object.collection.kind.members(of: object.id, in: self)
+  }
+
+  /// The number of graphics and other things in an object that are sent some at a time.
+  public func itemCount(of object: ObjectReference) -> Int {
+    object.collection.kind.itemCount(of: object.id, in: self)
+  }
+
+  /// The number of those in all objects of a collection.
+  public func itemCount(of collection: Collection) -> Int { collection.kind.itemCount(of: nil, in: self) }
+
   /// The ids of all objects of a kind, in the order of creation.
   public func ids(of collection: Collection) -> [String] { ids(of: collection.kind) }
 

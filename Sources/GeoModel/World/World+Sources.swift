@@ -44,9 +44,4 @@ extension World {
       changeKnown(layer) { $0.features?.schema = features.isTable ? schema.asTable : schema }
     }
   }
-
-  public mutating func closeSource(_ id: SourceID) throws(ModelError) {
-    _ = try sources.require(id)
-    remove(id)
-  }
 }

@@ -24,19 +24,8 @@ import Query
 /// ```
 public struct World: Sendable {
   public private(set) var revision = 0
-  public internal(set) var sources = Registry<Source>()
-  public internal(set) var maps = Registry<Map>()
-  public internal(set) var layers = Registry<Layer>()
-  public internal(set) var scenes = Registry<Scene>()
-  public internal(set) var views = Registry<View>()
-  public internal(set) var overlays = Registry<Overlay>()
-  public internal(set) var locationSources = Registry<LocationSource>()
-  public internal(set) var viewModelTypes = Registry<ViewModelType>()
-  public internal(set) var viewModels = Registry<ViewModel>()
-  public internal(set) var bindings = Registry<Binding>()
-  public internal(set) var links = Registry<Link>()
-  public internal(set) var environmentKeys = Registry<EnvironmentKey>()
-  public internal(set) var environments = Registry<EnvironmentScope>()
+  /// The objects of each kind; `maps` and the like are its members.
+  public internal(set) var registries = Registries()
   public internal(set) var clock: Clock
   public internal(set) var history = History()
   public internal(set) var document = DocumentState()

@@ -43,7 +43,7 @@ extension World {
   ) throws -> E? {
     guard ifExists != .error, let id, let existing = self[keyPath: E.registry][ID(id)] else { return nil }
     if ifExists == .reuse { return existing }
-    try close(existing.reference)
+    try close(existing.id)
     return nil
   }
 

@@ -23,7 +23,7 @@ package enum SessionService: SessionHandlers {
       model: .init(
         sources: world.sources.count, maps: world.maps.count, layers: world.layers.count, scenes: world.scenes.count,
         views: world.views.count, overlays: world.overlays.count,
-        graphics: StateTree.graphicCount(in: world),
+        graphics: world.itemCount(of: .overlays),
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
       residentBytes: client.residentBytes,
       confinement: client.readers.confinement.map { parts in parts.map { .init(rawValue: $0.rawValue) ?? .memory } })

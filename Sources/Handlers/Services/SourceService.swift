@@ -154,7 +154,7 @@ package enum SourceService: SourceHandlers {
   }
 
   package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
-    try world.closeSource(ID(params.source))
+    try world.close(SourceID(params.source))
     return .init(revision: world.revision)
   }
 }

@@ -33,8 +33,7 @@ package func objectNamed(by method: String, in params: JSONValue, of world: Worl
     case "overlay": ["overlay", "view"]
     case "feature": ["layer", "overlay"]
     case "binding": ["link", "binding"]
-    case "location": ["locationSource"]
-    default: [String(domain)]
+    default: Collection.allCases.filter { $0.domain == domain }.map(\.noun)
     }
   guard let noun = nouns.first(where: { params.member($0).isPresent }), let id = try? params.member(noun).string(),
     let collection = Collection.allCases.first(where: { $0.noun == noun })
