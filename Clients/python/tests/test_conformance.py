@@ -14,6 +14,7 @@ import support
 from geomodel.conformance.__main__ import main
 from geomodel.conformance.patterns import Mismatch, fill, match, raw
 from geomodel.conformance.runner import Case
+from geomodel.conformance.texts import member, sent
 
 TRANSCRIPTS = support.ROOT / "Protocol" / "conformance"
 # What no client can bring about by messages alone.
@@ -67,6 +68,14 @@ class PatternTests(unittest.TestCase):
         self.assertEqual(raw(["${n}", {"$literal": "${n}"}], bindings), b"7${n}")
         with self.assertRaises(KeyError):
             fill({"$ref": "nothing"}, {})
+
+
+class SentTests(unittest.TestCase):
+    def test_the_text_of_the_line_is_sent(self) -> None:
+        for line in (support.ROOT / "Tests" / "Fixtures" / "sent.jsonl").read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            with self.subTest(case["line"]):
+                self.assertEqual(sent(member(case["line"].strip(), "send") or "", case.get("bindings", {})), case["sent"])
 
 
 class RunnerTests(unittest.TestCase):

@@ -41,16 +41,21 @@ final class MemoryServer {
   private var lastID = 0
   private var partial: [UInt8] = []
 
-  init(_ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits()) throws {
+  /// - Parameter folder: Where relative paths start.
+  init(
+    _ offloading: ManualLoop.Offloading = .inline, limits: SessionLimits = SessionLimits(),
+    folder: String = repository.path, initializes: Bool = true
+  ) throws {
     loop = ManualLoop(offloading: offloading)
     time = TestTime()
     var configuration = Configuration(
-      transformer: proj, geodesy: proj, workingDirectory: repository.path, readers: testReaders,
+      transformer: proj, geodesy: proj, workingDirectory: folder, readers: testReaders,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, now: { [time] in time.now })
     configuration.limits = limits
+    configuration.residentBytes = { 11_534_336 }
     host = Host(configuration, on: loop)
     connection = MemoryConnection(host.connect(), on: loop)
-    try initialize()
+    if initializes { try initialize() }
   }
 
   /// Another client of the same world.

@@ -72,19 +72,20 @@ final class Conversation {
   /// Initializes the session unless the case does.
   func begin() throws {
     guard head["initialize"]?.bool == true else { return }
-    send([
-      "jsonrpc": "2.0", "id": "init", "method": "initialize",
-      "params": ["protocolVersions": ["0.2"], "rootPath": .string(folder.path), "strict": true],
-    ])
-    try expect(["id": "init", "result": ["$any": true]], skip: [], isLate: false)
-    send(["jsonrpc": "2.0", "method": "initialized", "params": [:]])
+    let params = #"{"protocolVersions": ["0.2"], "rootPath": "${tmp}", "strict": true}"#
+    for line in [
+      #"{"send": {"id": "init", "method": "initialize", "params": \#(params)}}"#,
+      #"{"expect": {"id": "init", "result": {"$any": true}}}"#,
+      #"{"send": {"method": "initialized", "params": {}}}"#,
+    ] {
+      try run(Transcript.Step(Array(line.utf8)))
+    }
   }
 
   func run(_ step: Transcript.Step) throws {
     let skip = (step["skip"]?.array ?? []) + (head["skip"]?.array ?? [])
-    if let message = step["send"] {
-      let whole = try bindings.resolved(completed(message))
-      if let text = step.sent, whole == message["$literal"] ?? message { send(text) } else { send(whole) }
+    if let message = step.text["send"] {
+      send(try SentText(message.completed[...]).filled(bindings))
     } else if let text = step["sendText"] {
       send(try bindings.bytes(text))
     } else if let text = step["sendRaw"] {
@@ -119,21 +120,6 @@ final class Conversation {
   }
 
   // MARK: -
-
-  private func completed(_ message: Value) -> Value {
-    switch message {
-    case .array(let entries): return .array(entries.map(completed))
-    case .object(var members) where members["$repeat"] != nil:
-      members["$repeat"] = members["$repeat"].map(completed)
-      return .object(members)
-    case .object(var members) where members["method"] != nil && members["jsonrpc"] == nil:
-      members["jsonrpc"] = "2.0"
-      return .object(members)
-    default: return message
-    }
-  }
-
-  private func send(_ message: Value) { send(Array(message.text.utf8)) }
 
   private func send(_ text: [UInt8]) {
     unsent += framing == .lines ? text + [0x0A] : Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text

@@ -48,7 +48,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   /// The parsed lines; the first is the head of the case.
   func steps() throws -> [Step] {
     try Data(contentsOf: file).split(separator: 0x0A).enumerated().map { index, line in
-      do { return try Step(line) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
+      do { return try Step(Array(line)) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
     }
   }
 
@@ -76,16 +76,11 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   /// A line.
   struct Step {
     let value: Value
-    /// The message's text, with members in the order of the file; sent when nothing has to be substituted.
-    let sent: [UInt8]?
+    let text: SentText
 
-    init(_ line: Data) throws {
-      let document = try JSONDocument(Array(line))
-      value = try document.read { try Value($0) }
-      sent = document.read { step in
-        let message = step["send"]["$literal"].kind == .absent ? step["send"] : step["send"]["$literal"]
-        return message.kind == .absent ? nil : Array(message.jsonText.utf8)
-      }
+    init(_ line: [UInt8]) throws {
+      value = try Value(line)
+      text = SentText(line.trimmingPrefix { $0 == 0x20 })
     }
 
     subscript(name: String) -> Value? { value[name] }

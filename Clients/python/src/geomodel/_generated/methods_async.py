@@ -843,7 +843,7 @@ class ClusterMethods(AsyncCaller):
             NotLoadedError: The layer is not loaded.
 
         Example:
-            await server.cluster.members(layer="cities", cluster="2-91d2c8f0a4b6e7f3")
+            await server.cluster.members(layer="cities", cluster="0-732ad62604202a70")
         """
         result: t.ClusterMembersResult = await self._call(
             "cluster/members",
@@ -2807,7 +2807,7 @@ class FeatureMethods(AsyncCaller):
             ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
-            await server.feature.join(overlay="cities", join={"layer": "countries"}, relationship="within")
+            await server.feature.join(layer="cities", join={"layer": "countries"}, relationship="within")
         """
         result: t.FeatureJoinResult = await self._call(
             "feature/join",
@@ -3270,7 +3270,7 @@ class LayerMethods(AsyncCaller):
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
-            await server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
+            await server.layer.add_table(map="m1", source="register", source_layer="owners", id="owners")
         """
         result: t.LayerAddTableResult = await self._call(
             "layer/addTable",
@@ -5407,7 +5407,7 @@ class OverlayMethods(AsyncCaller):
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
-            await server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
+            await server.overlay.update_columns(overlay="o1", ids=[1, 2], x=[2.36, 13.41], y=[48.87, 52.53])
         """
         result: t.OverlayUpdateColumnsResult = await self._call(
             "overlay/updateColumns",
@@ -6245,7 +6245,10 @@ class SourceMethods(AsyncCaller):
                 its bound of memory, or killed by another.
 
         Example:
-            await server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
+            await server.source.open_inline(
+                columns={"x": [2.35], "y": [48.86], "attributes": {"name": ["Paris"]}},
+                id="here",
+            )
         """
         result: t.Source = await self._call(
             "source/openInline",
@@ -6629,7 +6632,7 @@ class TaskMethods(AsyncCaller):
                 place is the result.
 
         Example:
-            await server.task.cancel(task="#7")
+            await server.task.cancel(task="#5")
         """
         result: t.TaskCancelResult = await self._call("task/cancel", _given({"task": task, "meta": meta}))
         return result

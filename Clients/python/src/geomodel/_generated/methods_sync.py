@@ -819,7 +819,7 @@ class ClusterMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
 
         Example:
-            server.cluster.members(layer="cities", cluster="2-91d2c8f0a4b6e7f3")
+            server.cluster.members(layer="cities", cluster="0-732ad62604202a70")
         """
         result: t.ClusterMembersResult = self._call(
             "cluster/members",
@@ -2777,7 +2777,7 @@ class FeatureMethods(SyncCaller):
             ExpressionTooDeepError: The expression is nested too deeply, or too long.
 
         Example:
-            server.feature.join(overlay="cities", join={"layer": "countries"}, relationship="within")
+            server.feature.join(layer="cities", join={"layer": "countries"}, relationship="within")
         """
         result: t.FeatureJoinResult = self._call(
             "feature/join",
@@ -3236,7 +3236,7 @@ class LayerMethods(SyncCaller):
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
         Example:
-            server.layer.add_table(map="m1", source="world", source_layer="owners", id="owners")
+            server.layer.add_table(map="m1", source="register", source_layer="owners", id="owners")
         """
         result: t.LayerAddTableResult = self._call(
             "layer/addTable",
@@ -5360,7 +5360,7 @@ class OverlayMethods(SyncCaller):
             ColumnLengthsError: Columns of one request differ in length.
 
         Example:
-            server.overlay.update_columns(overlay="o1", ids=[2, 3], x=[2.36, 13.41], y=[48.87, 52.53])
+            server.overlay.update_columns(overlay="o1", ids=[1, 2], x=[2.36, 13.41], y=[48.87, 52.53])
         """
         result: t.OverlayUpdateColumnsResult = self._call(
             "overlay/updateColumns",
@@ -6198,7 +6198,10 @@ class SourceMethods(SyncCaller):
                 its bound of memory, or killed by another.
 
         Example:
-            server.source.open_inline(data={"type": "Point", "coordinates": [2.35, 48.86]}, id="here")
+            server.source.open_inline(
+                columns={"x": [2.35], "y": [48.86], "attributes": {"name": ["Paris"]}},
+                id="here",
+            )
         """
         result: t.Source = self._call(
             "source/openInline",
@@ -6574,7 +6577,7 @@ class TaskMethods(SyncCaller):
                 place is the result.
 
         Example:
-            server.task.cancel(task="#7")
+            server.task.cancel(task="#5")
         """
         result: t.TaskCancelResult = self._call("task/cancel", _given({"task": task, "meta": meta}))
         return result
