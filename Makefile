@@ -45,8 +45,8 @@ bench: build ## compare with C floors, as ratios, in one run
 
 generate: dependencies ## write all generated code from Protocol/
 	@swift build $(SWIFT_FLAGS) --product protocol-gen
-	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --model Sources/GeoModel/Generated --python $(CLIENT)/geomodel/_generated \
-	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
+	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --model Sources/GeoModel/Generated --links Sources/Links/Generated \
+	  --python $(CLIENT)/geomodel/_generated --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
 
 generate-locales: ## write names of months and days and styles of numbers from the CLDR in Babel
 	@test -e .build-babel/bin/python || { python3 -m venv .build-babel && .build-babel/bin/pip install -q babel==2.18.0; }

@@ -27,6 +27,9 @@ struct Generator {
   /// The member tables of the model.
   func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
 
+  /// What writes by path take from the definition.
+  func links() -> [String: String] { ["Updates.swift": ModelMembers(definition: definition).updates()] }
+
   func openrpc() -> String { OpenRPC(definition: definition).document.text(width: 110) + "\n" }
 
   /// A JSON Schema for each domain that has files.

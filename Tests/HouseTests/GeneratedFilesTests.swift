@@ -7,8 +7,8 @@ struct GeneratedFilesTests {
   @Test func `generated files equal a fresh generation`() throws {
     let check = try ProtocolGen(
       "Protocol", "--check", "--swift", "Sources/GeoProtocol/Generated", "--model", "Sources/GeoModel/Generated",
-      "--python", "Clients/python/src/geomodel/_generated", "--reference", "Protocol/reference",
-      "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
+      "--links", "Sources/Links/Generated", "--python", "Clients/python/src/geomodel/_generated",
+      "--reference", "Protocol/reference", "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
     #expect(check.status == 0, "\(check.messages)")
   }
 
