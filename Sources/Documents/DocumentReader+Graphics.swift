@@ -72,7 +72,7 @@ extension DocumentReader {
       let added = try OverlayService.addGraphics(
         .init(overlay: id.rawValue, graphics: graphics.map { .parsed($0) }), in: &world)
       world.discardChanges()
-      return .success(added.firstId)
+      return .success(try added(world).firstId)
     } catch ModelError.items(let items, _) {
       world.rollBack()
       return .failure(GraphicFaults(items: items))

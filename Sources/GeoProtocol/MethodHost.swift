@@ -27,6 +27,11 @@ public protocol MethodHandlers {
   associatedtype Types: HandlerTypes
 }
 
+extension MethodHandlers {
+  /// What makes a command's answer, of the world in which everything that depends on the change has followed it.
+  public typealias Answer<R> = (Types.World) throws -> R
+}
+
 /// Takes the methods of the protocol; how they are run is its own concern.
 public protocol MethodHost<Types> {
   associatedtype Types: HandlerTypes
@@ -35,9 +40,9 @@ public protocol MethodHost<Types> {
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, Types.World) throws -> R)
 
-  /// Changes the world, at once and wholly or not at all.
+  /// Changes the world, at once and wholly or not at all, and returns what makes the answer afterwards.
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> R)
+    _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> (Types.World) throws -> R)
 
   /// `start` sets something going, `end` makes the answer when it is over.
   func process<P: JSONDecodable & Sendable, R: JSONEncodable>(

@@ -18,7 +18,7 @@ extension Client {
   }
 
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, inout World) throws -> R
+    _ name: StaticString, _ body: @escaping (P, inout World) throws -> (World) throws -> R
   ) {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
@@ -29,15 +29,17 @@ extension Client {
         // Changes of the transaction itself do not count.
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
-      let result = try body(given, &world)
+      let answer = try body(given, &world)
       try Propagation.propagate(&world)
-      result.encode(to: &writer)
+      try answer(world).encode(to: &writer)
     }
     router.on(name) { [self] call in
       try wired(call) {
         let params = try P(from: call.params)
         try host.checkDocument()
-        return .result(try perform(call, name) { try body(params, &$0) })
+        let result = try change(call, name) { try body(params, &$0) }
+        host.publish()
+        return .result(result)
       }
     }
   }
@@ -51,7 +53,10 @@ extension Client {
         let params = try P(from: call.params)
         try session?.checkPending()
         try host.checkDocument()
-        let process = try change(call, name) { try start(params, &$0) }
+        let process = try change(call, name) { world in
+          let process = try start(params, &world)
+          return { _ in process }
+        }
         let pending = call.deferReply()
         pending.onCancel = { [unowned self] _ in
           cancel(process)
@@ -120,8 +125,9 @@ extension Client {
   /// - Parameters:
   ///   - name: the method's.
   ///   - step: the name of the step; `meta.step`, else the method's, when nil.
+  ///   - body: returns what makes the answer. It runs after propagation, so that no answer contradicts the model.
   func change<R>(
-    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
+    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> (World) throws -> R
   ) throws -> R {
     let meta = try SessionProtocol.Meta(of: call.params)
     if let revision = meta.ifRevision { try checkRevision(revision, name, call.params, host.world) }
@@ -133,8 +139,9 @@ extension Client {
       if host.world.clock.mode == .real { host.world.skipTicks(to: host.world.realTime) }
       for link in closed { try? host.world.close(link) }
       do {
-        let result = try body(&host.world)
+        let answer = try body(&host.world)
         try Propagation.propagate(&host.world)
+        let result = try answer(host.world)
         if !meta.undo { try host.world.checkLive() }
         try checkEdit(since: edit)
         host.commit(step ?? meta.step ?? call.method)
@@ -152,20 +159,15 @@ extension Client {
     }
   }
 
-  /// Runs a command as ``change(_:_:step:_:)`` does, and publishes it.
-  func perform<R>(
-    _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> R
-  ) throws -> R {
-    let result = try change(call, name, step: step, body)
-    host.publish()
-    return result
-  }
-
-  /// Runs a command for the session method that is being handled, and publishes it.
-  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R {
+  /// Runs a change for the session method that is being handled, and publishes it.
+  func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws {
     guard let running else { throw RPCError.internalError("no request is running") }
     try host.checkDocument()
-    return try perform(running, name, step: step, body)
+    try change(running, name, step: step) { world in
+      try body(&world)
+      return { _ in }
+    }
+    host.publish()
   }
 
   func advance(_ body: (inout World) -> Void) { host.perform(.animation, body) }

@@ -42,7 +42,7 @@ extension Client {
             throw ModelError.idExists(handle, holder: "task", isClosed: false)
           }
           if !joins { try checkCount(of: plan) }
-          return plan
+          return { _ in plan }
         }
         if let older, joins {
           host.publish()

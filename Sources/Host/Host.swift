@@ -77,7 +77,6 @@ public final class Host {
     world = World(
       transformer: configuration.transformer, geodesy: configuration.geodesy, timeZones: configuration.timeZones,
       now: configuration.now())
-    world.propagator = { try Propagation.propagate(&$0) }
   }
 
   /// Adds a client and returns its session.

@@ -11,11 +11,14 @@ public final class JSONDocument: @unchecked Sendable {
   private let arena: ParseArena?
 
   /// `{}`, for omitted params. (Null if memory is exhausted; it has no members either.)
-  public static let emptyObject = JSONDocument()
+  public static let emptyObject = JSONDocument { $0.object([]) }
 
-  private init() {
-    arena = ParseArena(textSize: 2)
-    owned = arena?.withAllocation { json_object() } ?? json_null()
+  /// A document of values. (Null if memory is exhausted.)
+  ///
+  /// - Parameter make: returns its value.
+  public init(_ make: (JSONTree) -> JSONTree.Node) {
+    arena = ParseArena(textSize: 0)
+    owned = arena?.withAllocation { make(JSONTree()).pointer } ?? json_null()
   }
 
   /// Reads the document's value and keeps the document alive while `body` runs.

@@ -10,8 +10,10 @@ import StateTree
 import WireCoding
 
 package enum BindingService: BindingHandlers {
-  package static func create(_ params: Create.Params, in world: inout World) throws -> BindingProtocol.Binding {
-    if let binding = try world.existing(params.id, params.ifExists, Binding.self) { return result(binding, in: world) }
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<BindingProtocol.Binding> {
+    if let binding = try world.existing(params.id, params.ifExists, Binding.self) {
+      return { result(try $0.bindings.require(binding.id), in: $0) }
+    }
     let target: Binding.Target
     switch (params.path, params.constant) {
     case (let text?, nil):
@@ -28,7 +30,7 @@ package enum BindingService: BindingHandlers {
     let binding = try world.createBinding(
       id: params.id.map { ID($0) }, to: target, isReadOnly: params.access == .readOnly,
       owner: try Wire.object(params.owner, "owner", in: world))
-    return result(try world.bindings.require(binding.id), in: world)
+    return { result(try $0.bindings.require(binding.id), in: $0) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> BindingProtocol.Binding {
@@ -42,41 +44,44 @@ package enum BindingService: BindingHandlers {
   }
 
   package static func set(_ params: BindingProtocol.Set.Params, in world: inout World) throws
-    -> BindingProtocol.Set.Result
+    -> Answer<BindingProtocol.Set.Result>
   {
     let binding = try world.bindings.require(ID(params.binding))
     guard binding.access == .readWrite, let path = binding.path else {
       throw ModelError.flow(.readOnly(binding.id.rawValue))
     }
     try PathWriting.checkPart(path, in: world)
-    let value = try write(params.value, to: path, in: &world)
-    return .init(revision: world.revision, value: Wire.present(value))
+    let written = try write(params.value, to: path, in: &world)
+    return { .init(revision: $0.revision, value: try written($0)) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.close(BindingID(params.binding))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  /// Writes by path and propagates.
+  /// Writes by path.
   ///
-  /// - Returns: the value at the path afterwards.
-  package static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Value? {
+  /// - Returns: what answers the value at the path.
+  static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Answer<JSONOpaque?> {
     let given = try Wire.value(value)
     try PathWriting.write(given, to: path, in: &world)
-    try Propagation.propagate(&world)
-    let result = PathReading.value(at: path, in: world)
-    // A command ignores members that it does not know.
-    if result == nil, !given.isNull, path.names.count > 3 { throw ModelError.flow(.invalidPath(path.description)) }
-    return result
+    return { world in
+      let result = PathReading.value(at: path, in: world)
+      // A command ignores members that it does not know.
+      if result == nil, !given.isNull, path.names.count > 3 { throw ModelError.flow(.invalidPath(path.description)) }
+      return Wire.present(result)
+    }
   }
 
   // MARK: Links
 
   package static func link(_ params: BindingProtocol.Link.Params, in world: inout World) throws
-    -> BindingProtocol.BindingLink
+    -> Answer<BindingProtocol.BindingLink>
   {
-    if let link = try world.existing(params.id, params.ifExists, GeoModel.Link.self) { return Wire.link(link) }
+    if let link = try world.existing(params.id, params.ifExists, GeoModel.Link.self) {
+      return { Wire.link(try $0.links.require(link.id)) }
+    }
     let first = try Wire.path(params.first, "first")
     let second = try Wire.path(params.second, "second")
     let isTwoWay = params.direction == .twoWay
@@ -93,8 +98,7 @@ package enum BindingService: BindingHandlers {
       transform: try params.transform.map { try expression($0, "transform") },
       inverse: try params.inverse.map { try expression($0, "inverse") },
       owner: try Wire.object(params.owner, "owner", in: world))
-    try Propagation.propagate(&world)
-    return Wire.link(try world.links.require(link.id))
+    return { Wire.link(try $0.links.require(link.id)) }
   }
 
   /// An expression over `value` alone.
@@ -105,9 +109,9 @@ package enum BindingService: BindingHandlers {
     return expression
   }
 
-  package static func unlink(_ params: Unlink.Params, in world: inout World) throws -> Unlink.Result {
+  package static func unlink(_ params: Unlink.Params, in world: inout World) throws -> Answer<Unlink.Result> {
     try world.close(LinkID(params.link))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   private static func result(_ binding: Binding, in world: World) -> BindingProtocol.Binding {

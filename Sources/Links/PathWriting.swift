@@ -10,12 +10,9 @@ import StateTree
 
 enum PathWriting {
   /// A command that sets members of an object.
-  private struct Setter: Sendable {
-    let members: Set<Text>
-    /// Whether `clear` of the command takes a member's name for null.
-    let hasClear: Bool
-    let shape: Shape
+  struct Command: Sendable {
     let run: @Sendable (JSONValue, inout World) throws -> Void
+    let shape: Shape
 
     /// Where a value stands in the command's params.
     enum Shape: Equatable {
@@ -24,22 +21,14 @@ enum PathWriting {
       /// The params are the value's own members.
       case spread
       /// In a viewpoint target of a type, under a name.
-      case target(_ type: Text, _ name: Text)
+      case target(_ type: String, _ name: String)
     }
 
-    /// - Parameters:
-    ///   - params: of the command, by name.
-    ///   - member: the object's member that it sets; when nil its params are the object's members.
     init<P: JSONDecodable & Sendable, R>(
-      _ params: [String], member: Text? = nil, as shape: Shape = .named,
-      _ command: @escaping @Sendable (P, inout World) throws -> R
+      _ command: @escaping @Sendable (P, inout World) throws -> R, as shape: Shape = .named
     ) {
-      members =
-        member.map { [$0] }
-        ?? Set(params.map { Text($0) }).subtracting(["map", "layer", "scene", "overlay", "view", "clear"])
-      hasClear = params.contains("clear")
-      self.shape = shape
       run = { params, world in _ = try command(P(from: params), &world) }
+      self.shape = shape
     }
 
     /// The names in the params that lead to the given value.
@@ -49,39 +38,29 @@ enum PathWriting {
       switch shape {
       case .named: path
       case .spread: path.dropFirst()
-      case .target(_, let name): ["viewpoint", name] + path.dropFirst()
+      case .target(_, let name): ["viewpoint", Text(name)] + path.dropFirst()
       }
     }
   }
 
-  /// The members of each kind of object that can be written: the params of its commands, but for those that name it.
-  private static let setters: [Collection: [Setter]] = [
-    .maps: [Setter(MapProtocol.Update.params, MapService.update)],
-    .layers: [Setter(LayerProtocol.Update.params, LayerService.update)],
-    .overlays: [Setter(OverlayProtocol.Update.params, OverlayService.update)],
-    .scenes: [Setter(SceneProtocol.Update.params, SceneService.update)],
+  /// Members that other commands set than those of ``updates``.
+  private static let special: [Collection: [Property: Command]] = [
     .views: [
-      Setter(ViewProtocol.SetViewpoint.params, ViewService.setViewpoint),
-      Setter(ViewProtocol.SetContent.params, member: "map", ViewService.setContent),
-      Setter(ViewProtocol.SetContent.params, member: "scene", ViewService.setContent),
-      Setter(ViewProtocol.Resize.params, ViewService.resize),
-      viewpoint("center", .target("center", "center")), viewpoint("scale", .target("scale", "targetScale")),
-      viewpoint("rotation", .target("rotation", "rotation")),
-      Setter(
-        ViewProtocol.SetLocationDisplay.params, member: "locationDisplay", as: .spread, ViewService.setLocationDisplay),
-    ],
+      .viewpoint: Command(ViewService.setViewpoint),
+      .center: Command(ViewService.setViewpoint, as: .target("center", "center")),
+      .scale: Command(ViewService.setViewpoint, as: .target("scale", "targetScale")),
+      .rotation: Command(ViewService.setViewpoint, as: .target("rotation", "rotation")),
+      .map: Command(ViewService.setContent),
+      .scene: Command(ViewService.setContent),
+      .locationDisplay: Command(ViewService.setLocationDisplay, as: .spread),
+    ]
   ]
-
-  /// Sets a part of a view's viewpoint.
-  private static func viewpoint(_ member: Text, _ shape: Setter.Shape) -> Setter {
-    Setter(ViewProtocol.SetViewpoint.params, member: member, as: shape, ViewService.setViewpoint)
-  }
 
   /// What sets the value at a path.
   private enum Owner {
     case viewModel(ViewModelID)
     case environment(at: ObjectReference?)
-    case command(Setter, ObjectReference)
+    case command(Command, Property, of: ObjectReference)
   }
 
   /// The JSON Pointer of the value to be written, in errors.
@@ -110,8 +89,9 @@ enum PathWriting {
     switch try owner(of: path, in: world) {
     case .viewModel(let id): try world.setValue(of: id, at: Array(path.names.dropFirst(2)), to: value)
     case .environment(let node): try setEnvironment(value, at: node, path, in: &world)
-    case .command(let setter, let object):
-      try run(setter, object, path, try whole(value, at: path, in: world), in: &world)
+    case .command(let command, let member, let object):
+      let params = try params(command, member, of: object, path, try whole(value, at: path, in: world))
+      try run(command, path, params, in: &world)
     }
   }
 
@@ -134,10 +114,12 @@ enum PathWriting {
     case _ where isInside && member == "environment" && (try? world.checkNode(object)) != nil:
       return .environment(at: object)
     default:
-      guard let setter = setters[object.collection]?.first(where: { $0.members.contains(member) }) else {
+      guard let member = Property(rawValue: member.string) else { throw notWritable(path) }
+      if let command = special[object.collection]?[member] { return .command(command, member, of: object) }
+      guard object.collection.traits(of: member).contains(.settable), let command = updates[object.collection] else {
         throw notWritable(path)
       }
-      return .command(setter, object)
+      return .command(command, member, of: object)
     }
   }
 
@@ -164,40 +146,43 @@ enum PathWriting {
     try world.setEnvironment(key, at: node, to: whole)
   }
 
-  private static func run(
-    _ setter: Setter, _ object: ObjectReference, _ path: ModelPath, _ value: Value, in world: inout World
-  ) throws {
+  /// The params with which a command sets a member.
+  private static func params(
+    _ command: Command, _ member: Property, of object: ObjectReference, _ path: ModelPath, _ value: Value
+  ) throws -> Value {
     var params = Value.Members()
-    params[object.collection.noun] = .string(object.id)
     var cleared: [Value] = []
-    func add(_ name: String, _ value: Value) {
-      if value.isNull { cleared.append(.string(name)) } else { params[name] = value }
-    }
-    if case .target(let type, let name) = setter.shape {
+    switch command.shape {
+    case .target(let type, let name):
       if value.isNull { throw wrong("a value other than null") }
-      params["viewpoint"] = .object(["type": .string(type.string), name.string: value])
-    } else if setter.shape == .spread {
+      params["viewpoint"] = .object(["type": .string(type), name: value])
+    case .spread:
       guard let spread = value.members else { throw wrong("object") }
-      for name in spread.names { add(name, spread[name] ?? .null) }
-    } else if path.names.dropFirst(2).elementsEqual(["basemap", "name"]), value.members?["name"]?.isNull ?? true {
-      // What a command changes of a basemap it is given, not all of it.
-      add("basemap.name", .null)
-    } else {
-      add(path.names[2].string, value)
+      for name in spread.names {
+        if let part = spread[name], !part.isNull { params[name] = part } else { cleared.append(.string(name)) }
+      }
+    // What a command changes of a basemap it is given, not all of it.
+    case .named where path.names.dropFirst(2) == ["basemap", "name"] && value.members?["name"]?.isNull ?? true:
+      cleared.append(.string("basemap.name"))
+    case .named where value.isNull:
+      guard object.collection.traits(of: member).contains(.clearable) else { throw wrong("a value other than null") }
+      cleared.append(.string(member.rawValue))
+    case .named: params[member.rawValue] = value
     }
-    if !cleared.isEmpty {
-      guard setter.hasClear else { throw wrong("a value other than null") }
-      params["clear"] = .array(cleared)
-    }
-    let document = try JSONDocument(Value.object(params).jsonText)
-    try document.read { params in
-      do { try setter.run(params, &world) } catch ModelError.unknownMember {
+    if !cleared.isEmpty { params["clear"] = .array(cleared) }
+    params[object.collection.noun] = .string(object.id)
+    return .object(params)
+  }
+
+  private static func run(_ command: Command, _ path: ModelPath, _ params: Value, in world: inout World) throws {
+    try JSONDocument(params.node).read { params in
+      do { try command.run(params, &world) } catch ModelError.unknownMember {
         throw wrong("a value other than null")
       } catch {
         guard var failure = RPCError(error, in: params, at: "/params") else { throw error }
         if error is JSONError { failure = wrong(failure.expected ?? "another value", at: failure.path) }
         // The way to what was given: past the member, or the part of it, that the path leads to.
-        failure.path = failure.path.map { pointer($0, past: setter.names(before: path.names.dropFirst(2))) }
+        failure.path = failure.path.map { pointer($0, past: command.names(before: path.names.dropFirst(2))) }
         throw failure
       }
     }

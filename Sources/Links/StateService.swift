@@ -43,10 +43,11 @@ package enum StateService: StateHandlers {
     return .init(revision: client.world.revision)
   }
 
-  package static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> StateProtocol.Set.Result
-  {
-    let value = try BindingService.write(params.value, to: try Wire.path(params.path, "path"), in: &world)
-    return .init(revision: world.revision, value: Wire.present(value))
+  package static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> Answer<
+    StateProtocol.Set.Result
+  > {
+    let written = try BindingService.write(params.value, to: try Wire.path(params.path, "path"), in: &world)
+    return { .init(revision: $0.revision, value: try written($0)) }
   }
 
   private static func pattern(_ text: String, _ path: String) throws -> StatePattern {

@@ -8,27 +8,31 @@ import JSONRPC
 import WireCoding
 
 package enum ViewModelService: ViewModelHandlers {
-  package static func define(_ params: Define.Params, in world: inout World) throws -> Define.Result {
+  package static func define(_ params: Define.Params, in world: inout World) throws -> Answer<Define.Result> {
     try world.defineViewModel(
       ID(params.type), doc: params.doc, properties: try Wire.properties(params.properties, at: "/params/properties"))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func create(_ params: Create.Params, in world: inout World) throws -> ViewModelProtocol.ViewModel {
-    if let model = try world.existing(params.id, params.ifExists, ViewModel.self) { return Wire.viewModel(model) }
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<
+    ViewModelProtocol.ViewModel
+  > {
+    if let model = try world.existing(params.id, params.ifExists, ViewModel.self) {
+      return answer(model.id)
+    }
     let owner = try Wire.object(params.owner, "owner", in: world)
     let node = (try? world.checkNode(owner)) == nil ? nil : owner
     if params.ifExists == .reuse, params.id == nil, let name = params.name,
       let shared = world.shared(name, at: node)
     {
-      return Wire.viewModel(shared)
+      return answer(shared.id)
     }
     let model = try world.createViewModel(
       id: params.id.map { ID($0) }, type: params.type.map { ID($0) },
       properties: try params.properties.map { try Wire.properties($0, at: "/params/properties") }, owner: owner,
       values: try Wire.values(params.values))
     if let name = params.name { try world.provide(model.id, as: name, at: node) }
-    return try propagated(model.id, &world)
+    return answer(model.id)
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> ViewModelProtocol.ViewModel {
@@ -43,14 +47,14 @@ package enum ViewModelService: ViewModelHandlers {
 
   package static func set(
     _ params: ViewModelProtocol.Set.Params, in world: inout World
-  ) throws -> ViewModelProtocol.ViewModel {
+  ) throws -> Answer<ViewModelProtocol.ViewModel> {
     let id = ViewModelID(params.viewModel)
     try checkUnset(params)
     try world.setValues(of: id, try Wire.values(params.values), clear: params.clear ?? [])
     if let path = params.path {
       try world.setValue(of: id, at: try Wire.path(path, "path").names, to: try Wire.value(params.value))
     }
-    return try propagated(id, &world)
+    return answer(id)
   }
 
   /// Throws when `clear` names a property that the same request sets, in full or in part: one of the two would be ignored silently.
@@ -70,47 +74,49 @@ package enum ViewModelService: ViewModelHandlers {
     }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.close(ViewModelID(params.viewModel))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  /// The view model after propagation, so that the result has current derived properties.
-  private static func propagated(_ id: ViewModelID, _ world: inout World) throws -> ViewModelProtocol.ViewModel {
-    try Propagation.propagate(&world)
-    return Wire.viewModel(try world.viewModels.require(id))
+  private static func answer(_ id: ViewModelID) -> Answer<ViewModelProtocol.ViewModel> {
+    { Wire.viewModel(try $0.viewModels.require(id)) }
   }
 
   // MARK: Lists
 
-  package static func insertItems(_ params: InsertItems.Params, in world: inout World) throws -> InsertItems.Result {
+  package static func insertItems(_ params: InsertItems.Params, in world: inout World) throws -> Answer<
+    InsertItems.Result
+  > {
     try world.insertItems(
       try params.items.map { try Wire.value($0) }, into: ID(params.viewModel),
       at: try Wire.path(params.path, "path").names, before: params.before)
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func removeItems(_ params: RemoveItems.Params, in world: inout World) throws -> RemoveItems.Result {
+  package static func removeItems(_ params: RemoveItems.Params, in world: inout World) throws -> Answer<
+    RemoveItems.Result
+  > {
     try world.removeItems(params.ids, from: ID(params.viewModel), at: try Wire.path(params.path, "path").names)
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func moveItems(_ params: MoveItems.Params, in world: inout World) throws -> MoveItems.Result {
+  package static func moveItems(_ params: MoveItems.Params, in world: inout World) throws -> Answer<MoveItems.Result> {
     try world.moveItems(
       params.ids, in: ID(params.viewModel), at: try Wire.path(params.path, "path").names, before: params.before)
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   // MARK: Shared objects
 
-  package static func provide(_ params: Provide.Params, in world: inout World) throws -> Provide.Result {
+  package static func provide(_ params: Provide.Params, in world: inout World) throws -> Answer<Provide.Result> {
     try world.provide(ID(params.viewModel), as: params.name, at: try Wire.object(params.node, "node", in: world))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func withdraw(_ params: Withdraw.Params, in world: inout World) throws -> Withdraw.Result {
+  package static func withdraw(_ params: Withdraw.Params, in world: inout World) throws -> Answer<Withdraw.Result> {
     try world.withdraw(params.name, at: try Wire.object(params.node, "node", in: world))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   package static func resolve(_ params: Resolve.Params, in world: World) throws -> Resolve.Result {

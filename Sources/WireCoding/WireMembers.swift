@@ -24,6 +24,12 @@ extension Wire {
     }
   }
 
+  /// The object with an id.
+  package static func object<Object: Entity>(_ id: ID<Object>, in world: World) throws(ModelError) -> JSONOpaque {
+    guard let found = Object.current(id, in: world) else { throw .unknownID(Object.collection, id.rawValue) }
+    return object(found, world)
+  }
+
   private static func begin<Object: Entity>(_ object: Object, _ writer: inout JSONWriter) {
     writer.beginObject()
     writer.key(Object.collection.noun)

@@ -83,6 +83,19 @@ extension Value: JSONEncodable {
     self = value
   }
 
+  /// The value as a node of a document, for decoders.
+  package func node(in tree: JSONTree) -> JSONTree.Node {
+    switch self {
+    case .null: tree.null()
+    case .boolean(let flag): tree.bool(flag)
+    case .integer(let number): tree.integer(number)
+    case .number(let number): tree.number(number)
+    case .string(let text): tree.string(text)
+    case .array(let elements): tree.array(elements.lazy.map { $0.node(in: tree) })
+    case .object(let members): tree.object(members.names.lazy.map { ($0, (members[$0] ?? .null).node(in: tree)) })
+    }
+  }
+
   public func encode(to writer: inout JSONWriter) {
     switch self {
     case .null: writer.null()

@@ -90,6 +90,9 @@ struct Checks {
       for member in list where member.settable != nil && member.saved == nil {
         problems.report(member.about.path, "a command sets it, so \"saved\" says how a document keeps it")
       }
+      if type.collection != nil, list.contains(where: { $0.settable != nil }), definition.update(of: type) == nil {
+        problems.report(type.about.path, "members of it are settable, and no command has its \"members\"")
+      }
     case .union(let variants):
       distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.path / "variants")
       for variant in variants {

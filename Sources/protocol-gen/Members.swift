@@ -31,6 +31,11 @@ extension Definition {
     }
   }
 
+  /// The command that sets members of objects of a type by name.
+  func update(of type: TypeDefinition) -> Method? {
+    methods.first { $0.members == type.name && $0.shape == .command && Names.verb($0.name) != "create" }
+  }
+
   /// The members that a method's params set.
   func settableMembers(of method: Method) -> [Property] {
     guard let name = method.members else { return [] }

@@ -14,11 +14,27 @@ struct ModelMembers {
     lines.add()
     lines.block("extension Collection {") { lines in
       lines.add("/// What the protocol says of a member of these objects; empty for one that it does not list.")
-      lines.block("func traits(of property: Property) -> MemberTraits {") { lines in
+      lines.block("package func traits(of property: Property) -> MemberTraits {") { lines in
         lines.add("switch self {")
         for type in objects { traits(type, &lines) }
         lines.add("default: []")
         lines.add("}")
+      }
+    }
+    return lines.text
+  }
+
+  /// The commands that set members of objects by name, for writing by path. `<Domain>Service` has a domain's handlers.
+  func updates() -> String {
+    var lines = Lines(imports: ["GeoModel", "Handlers"])
+    lines.block("extension PathWriting {") { lines in
+      lines.add("/// The command that sets members of the objects of a collection by name.")
+      lines.block("static let updates: [Collection: Command] = [", "]") { lines in
+        for type in objects {
+          guard let collection = type.collection, let method = definition.update(of: type) else { continue }
+          let service = Names.upperCamel(method.domain) + "Service"
+          lines.add(".\(collection): Command(\(service).\(Names.swiftCase(Names.verb(method.name)))),")
+        }
       }
     }
     return lines.text

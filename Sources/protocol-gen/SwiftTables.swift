@@ -50,7 +50,7 @@ struct SwiftTables {
     }
     switch method.shape {
     case .query: add("\(function)(\(params), in world: Types.World)", "\(scope).Result")
-    case .command: add("\(function)(\(params), in world: inout Types.World)", "\(scope).Result")
+    case .command: add("\(function)(\(params), in world: inout Types.World)", "Answer<\(scope).Result>")
     case .process:
       add("\(function)(\(params), in world: inout Types.World)", "Types.Process")
       add("\(verb)Ended(\(params), _ end: Types.ProcessEnd, in world: Types.World)", "\(scope).Result")

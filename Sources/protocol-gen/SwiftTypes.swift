@@ -33,9 +33,6 @@ struct SwiftTypes {
         doc(method.about, nil, &lines)
         lines.block("public enum \(Names.upperCamel(Names.verb(method.name))) {") { lines in
           lines.add("public static let name: StaticString = \"\(method.name)\"")
-          if method.shape == .command, case .properties(let properties) = method.params {
-            paramNames(properties, &lines)
-          }
           payload(
             method.params, "Params", .decode, settable: definition.settableMembers(of: method),
             conformances: conformances(of: method), hasParts: !method.part.isEmpty, &lines)
@@ -53,14 +50,6 @@ struct SwiftTypes {
       }
     }
     return lines.text
-  }
-
-  /// The names of a command's params, by which paths are matched to writable members.
-  private func paramNames(_ properties: [Property], _ lines: inout Lines) {
-    guard !properties.isEmpty else { return lines.add("public static let params: [String] = []") }
-    lines.block("public static let params = [", "]") { lines in
-      for row in packed(properties.map { "\"\($0.name)\"" }, width: 104) { lines.add(row) }
-    }
   }
 
   func doc(_ about: About, _ property: Property?, _ lines: inout Lines) {

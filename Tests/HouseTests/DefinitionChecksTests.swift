@@ -77,6 +77,11 @@ private let mistakes = [
     "property most occurs twice"),
   Mistake(#""shape": "task""#, #""shape": "query""#, "/methods/3/part: only tasks answer in parts"),
   Mistake(#""name": "Title", "kind""#, #""name": "Choice", "kind""#, "/groups/0/name: type Choice is defined twice"),
+  Mistake(
+    #""doc": "All kinds of members.", "since": "0.2.0",\#n      "properties": ["#,
+    #""doc": "All kinds of members.", "since": "0.2.0", "collection": "things", "properties": [\#n"#
+      + #"{"name": "hue", "type": "string", "settable": true, "saved": "written", "doc": "Its color."},"#,
+    #"members of it are settable, and no command has its "members""#),
   Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
 ]
 

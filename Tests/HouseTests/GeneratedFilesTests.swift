@@ -6,8 +6,8 @@ import Testing
 struct GeneratedFilesTests {
   @Test func `generated files equal a fresh generation`() throws {
     let check = try ProtocolGen(
-      "Protocol", "--check", "--sources", "Sources", "--python", "Clients/python/src/geomodel/_generated", "--reference", "Protocol/reference",
-      "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
+      "Protocol", "--check", "--sources", "Sources", "--python", "Clients/python/src/geomodel/_generated",
+      "--reference", "Protocol/reference", "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
     #expect(check.status == 0, "\(check.messages)")
   }
 

@@ -22,7 +22,7 @@ private final class Host: MethodHost {
   ) { log.append("query \(name)") }
 
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, inout Int) throws -> R
+    _ name: StaticString, _ body: @escaping (P, inout Int) throws -> (Int) throws -> R
   ) { log.append("command \(name)") }
 
   func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
@@ -42,9 +42,9 @@ private enum Handlers: SampleHandlers {
   typealias Types = Host.Types
   typealias Sample = SampleProtocol
 
-  static func make(_ params: Sample.Make.Params, in world: inout Int) throws -> Sample.Make.Result {
+  static func make(_ params: Sample.Make.Params, in world: inout Int) throws -> Answer<Sample.Make.Result> {
     world += params.copies
-    return .init(id: "a")
+    return { _ in .init(id: "a") }
   }
   static func find(_ params: Sample.Find.Params, in world: Int) throws -> Sample.Thing { Sample.Thing(serial: world) }
   static func run(_ params: Sample.Run.Params, in world: inout Int) throws -> String { "running" }

@@ -37,6 +37,23 @@ import Testing
     }
   }
 
+  @Test func `a document of values equals that of their text, names and texts with NUL and empty ones included`() throws
+  {
+    let text = #"{"":"","a\u0000b":1.5,"n":[null,true,false,-9223372036854775808,[],{}],"s":"\u0000é"}"#
+    let made = JSONDocument { tree in
+      let list = [
+        tree.null(), tree.bool(true), tree.bool(false), tree.integer(.min), tree.array([]), tree.object([]),
+      ]
+      return tree.object([
+        ("", tree.string("")), ("a\u{0}b", tree.number(1.5)), ("n", tree.array(list)), ("s", tree.string("\u{0}é")),
+      ])
+    }
+    #expect(made.read { $0.jsonText } == text)
+    #expect(
+      JSONDocument { $0.array([$0.number(.nan), $0.number(.infinity), $0.number(2)]) }.read { $0.jsonText }
+        == "[null,null,2.0]")
+  }
+
   @Test func `NaN and infinities are null, and negative zero keeps its sign`() {
     var writer = JSONWriter()
     writer.beginArray()

@@ -128,13 +128,6 @@ extension World {
     return try body(&self)
   }
 
-  /// Computes what depends on the command's changes. Commands that answer values call it first: links and derived properties may change
-  /// them. Does nothing within propagation.
-  public mutating func propagate() throws {
-    guard let propagator, origin != .binding else { return }
-    try propagator(&self)
-  }
-
   /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Its values are restored
   /// with it.
   private func isRestored(_ link: Link) -> Bool { oldestReverted != nil && link.revision == revision }

@@ -16,7 +16,7 @@ public enum Property: String, CaseIterable, Hashable, Sendable {
 
 extension Collection {
   /// What the protocol says of a member of these objects; empty for one that it does not list.
-  func traits(of property: Property) -> MemberTraits {
+  package func traits(of property: Property) -> MemberTraits {
     switch self {
     case .environments:
       switch property {

@@ -21,7 +21,6 @@ extension World {
     empty.document = DocumentState()
     empty.viewModelTypes = viewModelTypes
     empty.environmentKeys = environmentKeys
-    empty.propagator = propagator
     return empty
   }
 

@@ -38,9 +38,6 @@ public struct World: Sendable {
   /// Clusters of layers and overlays: no state, only what questions have computed.
   public let clusters = ClusterCache()
 
-  /// Computes what depends on the changes of the running command. It reads and writes by path, which is known in a room below.
-  public var propagator: (@Sendable (inout World) throws -> Void)?
-
   private var changes: [Change] = []
   /// Number of entries of `changes` from which derived state has been recorded.
   private var examined = 0

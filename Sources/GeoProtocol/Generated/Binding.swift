@@ -171,9 +171,6 @@ public enum BindingProtocol {
   /// Creates a binding to a path, or to a constant.
   public enum Create {
     public static let name: StaticString = "binding/create"
-    public static let params = [
-      "id", "path", "constant", "access", "owner", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -289,9 +286,6 @@ public enum BindingProtocol {
   /// `state/set` and `viewModel/set` make new ones.
   public enum Set {
     public static let name: StaticString = "binding/set"
-    public static let params = [
-      "binding", "value"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -339,9 +333,6 @@ public enum BindingProtocol {
   /// Closes a binding.
   public enum Close {
     public static let name: StaticString = "binding/close"
-    public static let params = [
-      "binding"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -394,9 +385,6 @@ public enum BindingProtocol {
   /// as the scale of a bounding geometry or an item that was removed, the link waits for it.
   public enum Link {
     public static let name: StaticString = "binding/link"
-    public static let params = [
-      "id", "first", "second", "direction", "transform", "inverse", "owner", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -458,9 +446,6 @@ public enum BindingProtocol {
   /// Closes a link.
   public enum Unlink {
     public static let name: StaticString = "binding/unlink"
-    public static let params = [
-      "link"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

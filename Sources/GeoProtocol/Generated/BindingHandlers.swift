@@ -14,7 +14,7 @@ public protocol BindingHandlers: MethodHandlers {
   typealias Unlink = BindingProtocol.Unlink
 
   /// Creates a binding to a path, or to a constant.
-  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// A binding and its value.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -23,17 +23,17 @@ public protocol BindingHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Sets the value of a binding, by the command that owns its path, with the errors of that command.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Closes a binding.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Links two paths: changes of one end are propagated to the other, in one direction or both, within the same
   /// revision.
-  static func link(_ params: Link.Params, in world: inout Types.World) throws -> Link.Result
+  static func link(_ params: Link.Params, in world: inout Types.World) throws -> Answer<Link.Result>
 
   /// Closes a link.
-  static func unlink(_ params: Unlink.Params, in world: inout Types.World) throws -> Unlink.Result
+  static func unlink(_ params: Unlink.Params, in world: inout Types.World) throws -> Answer<Unlink.Result>
 }
 
 extension BindingHandlers {

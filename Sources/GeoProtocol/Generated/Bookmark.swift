@@ -80,9 +80,6 @@ public enum BookmarkProtocol {
   /// Adds a bookmark to a map or a scene. `view/setViewpoint` and `view/animateViewpoint` go to it by its id.
   public enum Add {
     public static let name: StaticString = "bookmark/add"
-    public static let params = [
-      "map", "scene", "id", "name", "viewpoint", "index"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.
@@ -151,9 +148,6 @@ public enum BookmarkProtocol {
   /// Removes a bookmark.
   public enum Remove {
     public static let name: StaticString = "bookmark/remove"
-    public static let params = [
-      "map", "scene", "bookmark"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.
@@ -199,9 +193,6 @@ public enum BookmarkProtocol {
   /// Moves a bookmark within the list.
   public enum Move {
     public static let name: StaticString = "bookmark/move"
-    public static let params = [
-      "map", "scene", "bookmark", "index"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.

@@ -10,13 +10,13 @@ public protocol BookmarkHandlers: MethodHandlers {
   typealias Move = BookmarkProtocol.Move
 
   /// Adds a bookmark to a map or a scene.
-  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Add.Result
+  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Answer<Add.Result>
 
   /// Removes a bookmark.
-  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Remove.Result
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Answer<Remove.Result>
 
   /// Moves a bookmark within the list.
-  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
 }
 
 extension BookmarkHandlers {

@@ -63,9 +63,6 @@ public enum ClockProtocol {
   /// Changes the clock. Running animations and sources continue from their current state.
   public enum Set {
     public static let name: StaticString = "clock/set"
-    public static let params = [
-      "mode", "now", "tickRate"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Real or manual.

@@ -13,7 +13,7 @@ public protocol ClockHandlers: MethodHandlers {
   static func get(_ params: Get.Params, on client: Types.Client) throws -> Get.Result
 
   /// Changes the clock.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Advances manual time.
   static func advance(_ params: Advance.Params, on client: Types.Client) throws -> Advance.Result

@@ -82,9 +82,6 @@ public enum EditProtocol {
   /// Undoes the newest steps. Its changes have the origin `undo`.
   public enum Undo {
     public static let name: StaticString = "edit/undo"
-    public static let params = [
-      "steps"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Number of steps; all or none.
@@ -126,9 +123,6 @@ public enum EditProtocol {
   /// Redoes the steps undone last. Another change discards them.
   public enum Redo {
     public static let name: StaticString = "edit/redo"
-    public static let params = [
-      "steps"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Number of steps; all or none.
@@ -171,9 +165,6 @@ public enum EditProtocol {
   /// get its changes at its end.
   public enum Begin {
     public static let name: StaticString = "edit/begin"
-    public static let params = [
-      "name"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The name shown beside "Undo"; `edit` when absent.
@@ -213,7 +204,6 @@ public enum EditProtocol {
   /// `historyCut`.
   public enum End {
     public static let name: StaticString = "edit/end"
-    public static let params: [String] = []
 
     public struct Params: JSONDecodable, Sendable {
       public init() {}
@@ -243,7 +233,6 @@ public enum EditProtocol {
   /// Ends the edit in progress and undoes its changes.
   public enum Cancel {
     public static let name: StaticString = "edit/cancel"
-    public static let params: [String] = []
 
     public struct Params: JSONDecodable, Sendable {
       public init() {}

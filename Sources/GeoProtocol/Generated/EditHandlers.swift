@@ -13,19 +13,19 @@ public protocol EditHandlers: MethodHandlers {
   typealias History = EditProtocol.History
 
   /// Undoes the newest steps.
-  static func undo(_ params: Undo.Params, in world: inout Types.World) throws -> Undo.Result
+  static func undo(_ params: Undo.Params, in world: inout Types.World) throws -> Answer<Undo.Result>
 
   /// Redoes the steps undone last.
-  static func redo(_ params: Redo.Params, in world: inout Types.World) throws -> Redo.Result
+  static func redo(_ params: Redo.Params, in world: inout Types.World) throws -> Answer<Redo.Result>
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step.
-  static func begin(_ params: Begin.Params, in world: inout Types.World) throws -> Begin.Result
+  static func begin(_ params: Begin.Params, in world: inout Types.World) throws -> Answer<Begin.Result>
 
   /// Ends the edit in progress.
-  static func end(_ params: End.Params, in world: inout Types.World) throws -> End.Result
+  static func end(_ params: End.Params, in world: inout Types.World) throws -> Answer<End.Result>
 
   /// Ends the edit in progress and undoes its changes.
-  static func cancel(_ params: Cancel.Params, in world: inout Types.World) throws -> Cancel.Result
+  static func cancel(_ params: Cancel.Params, in world: inout Types.World) throws -> Answer<Cancel.Result>
 
   /// The steps that can be undone and redone.
   static func history(_ params: History.Params, in world: Types.World) throws -> History.Result

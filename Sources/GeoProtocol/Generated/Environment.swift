@@ -163,9 +163,6 @@ public enum EnvironmentProtocol {
   /// Registers a key. Repeating the same registration changes nothing, so that every client may send it.
   public enum Register {
     public static let name: StaticString = "environment/register"
-    public static let params = [
-      "key", "type", "isNullable", "defaultValue", "doc"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
@@ -225,9 +222,6 @@ public enum EnvironmentProtocol {
   /// Sets a value at a node.
   public enum Set {
     public static let name: StaticString = "environment/set"
-    public static let params = [
-      "key", "value", "node"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The key.
@@ -319,9 +313,6 @@ public enum EnvironmentProtocol {
   /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
   public enum Clear {
     public static let name: StaticString = "environment/clear"
-    public static let params = [
-      "keys", "node"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The keys; all when absent.

@@ -12,16 +12,16 @@ public protocol EnvironmentHandlers: MethodHandlers {
   typealias ListKeys = EnvironmentProtocol.ListKeys
 
   /// Registers a key.
-  static func register(_ params: Register.Params, in world: inout Types.World) throws -> Register.Result
+  static func register(_ params: Register.Params, in world: inout Types.World) throws -> Answer<Register.Result>
 
   /// Sets a value at a node.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// The values of a node, and their sources.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
-  static func clear(_ params: Clear.Params, in world: inout Types.World) throws -> Clear.Result
+  static func clear(_ params: Clear.Params, in world: inout Types.World) throws -> Answer<Clear.Result>
 
   /// All keys.
   static func listKeys(_ params: ListKeys.Params, in world: Types.World) throws -> ListKeys.Result

@@ -282,9 +282,6 @@ public enum LayerProtocol {
   /// by `layer/load`.
   public enum Add {
     public static let name: StaticString = "layer/add"
-    public static let params = [
-      "map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.
@@ -376,9 +373,6 @@ public enum LayerProtocol {
   /// Adds an empty group to a map or a scene. Groups nest up to 64 deep.
   public enum AddGroup {
     public static let name: StaticString = "layer/addGroup"
-    public static let params = [
-      "map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.
@@ -469,9 +463,6 @@ public enum LayerProtocol {
   /// Adds a table over a layer of a source to a map or a scene. Geometries, where the source has any, are left out.
   public enum AddTable {
     public static let name: StaticString = "layer/addTable"
-    public static let params = [
-      "map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map; this or `scene`.
@@ -552,9 +543,6 @@ public enum LayerProtocol {
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
   public enum Remove {
     public static let name: StaticString = "layer/remove"
-    public static let params = [
-      "layer"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The layer, group or table.
@@ -590,9 +578,6 @@ public enum LayerProtocol {
   /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
   public enum Move {
     public static let name: StaticString = "layer/move"
-    public static let params = [
-      "layer", "index", "group", "role"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The layer, group or table.
@@ -649,11 +634,6 @@ public enum LayerProtocol {
   /// Changes a layer; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "layer/update"
-    public static let params = [
-      "layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
-      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
-      "featureReduction", "isPopupEnabled", "clear"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -798,9 +778,6 @@ public enum LayerProtocol {
   /// time filter are skipped. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "layer/select"
-    public static let params = [
-      "layer", "ids", "whereClause", "timeExtent", "mode"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

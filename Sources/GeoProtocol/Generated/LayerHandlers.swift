@@ -30,25 +30,25 @@ public protocol LayerHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Adds a feature layer over a layer of a source to a map or a scene, on top or at `index`.
-  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Add.Result
+  static func add(_ params: Add.Params, in world: inout Types.World) throws -> Answer<Add.Result>
 
   /// Adds an empty group to a map or a scene.
-  static func addGroup(_ params: AddGroup.Params, in world: inout Types.World) throws -> AddGroup.Result
+  static func addGroup(_ params: AddGroup.Params, in world: inout Types.World) throws -> Answer<AddGroup.Result>
 
   /// Adds a table over a layer of a source to a map or a scene.
-  static func addTable(_ params: AddTable.Params, in world: inout Types.World) throws -> AddTable.Result
+  static func addTable(_ params: AddTable.Params, in world: inout Types.World) throws -> Answer<AddTable.Result>
 
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
-  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Remove.Result
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Answer<Remove.Result>
 
   /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
-  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
 
   /// Changes a layer; absent members stay as they are.
-  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Changes which features of a loaded layer or table are selected.
-  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Select.Result
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Answer<Select.Result>
 
   /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.
   static func load(_ params: Load.Params, in world: inout Types.World) throws -> TaskPlan<Types, Load.Result>

@@ -132,9 +132,6 @@ public enum LocationProtocol {
   /// Creates a source that moves along a line. `location/start` starts it.
   public enum CreateSimulated {
     public static let name: StaticString = "location/createSimulated"
-    public static let params = [
-      "line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// A LineString with at least two different positions. Where its positions have Z, so have the locations: it
@@ -345,9 +342,6 @@ public enum LocationProtocol {
   /// Stops and closes a source.
   public enum Close {
     public static let name: StaticString = "location/close"
-    public static let params = [
-      "locationSource"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

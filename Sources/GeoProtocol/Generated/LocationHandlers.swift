@@ -16,7 +16,7 @@ public protocol LocationHandlers: MethodHandlers {
   /// Creates a source that moves along a line.
   static func createSimulated(
     _ params: CreateSimulated.Params, in world: inout Types.World
-  ) throws -> CreateSimulated.Result
+  ) throws -> Answer<CreateSimulated.Result>
 
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -35,7 +35,7 @@ public protocol LocationHandlers: MethodHandlers {
   static func stopEnded(_ params: Stop.Params, _ end: Types.ProcessEnd, in world: Types.World) throws -> Stop.Result
 
   /// Stops and closes a source.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
   /// the source.

@@ -75,9 +75,6 @@ public enum MapProtocol {
   /// Creates a map.
   public enum Create {
     public static let name: StaticString = "map/create"
-    public static let params = [
-      "id", "title", "spatialReference", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -177,10 +174,6 @@ public enum MapProtocol {
   /// Changes a map; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "map/update"
-    public static let params = [
-      "map", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
-      "maxScale", "backgroundColor"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -275,9 +268,6 @@ public enum MapProtocol {
   /// Closes a map, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "map/close"
-    public static let params = [
-      "map"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

@@ -12,7 +12,7 @@ public protocol MapHandlers: MethodHandlers {
   typealias Close = MapProtocol.Close
 
   /// Creates a map.
-  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// One map.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -21,10 +21,10 @@ public protocol MapHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes a map; absent members stay as they are.
-  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Closes a map, its layers, and the views that show it.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 }
 
 extension MapHandlers {

@@ -106,11 +106,6 @@ public enum OverlayProtocol {
   /// Creates an overlay on top of a view's others.
   public enum Create {
     public static let name: StaticString = "overlay/create"
-    public static let params = [
-      "view", "id", "spatialReference", "ifExists", "name", "isVisible", "opacity", "minScale", "maxScale",
-      "renderer", "labels", "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor",
-      "renderingMode"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
@@ -309,11 +304,6 @@ public enum OverlayProtocol {
   /// Changes an overlay; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "overlay/update"
-    public static let params = [
-      "overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels",
-      "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor", "renderingMode",
-      "clear"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -440,9 +430,6 @@ public enum OverlayProtocol {
   /// Moves an overlay in the drawing order of its view.
   public enum Move {
     public static let name: StaticString = "overlay/move"
-    public static let params = [
-      "overlay", "index"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -487,9 +474,6 @@ public enum OverlayProtocol {
   /// Closes an overlay.
   public enum Close {
     public static let name: StaticString = "overlay/close"
-    public static let params = [
-      "overlay"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -525,9 +509,6 @@ public enum OverlayProtocol {
   /// Adds graphics on top. Those without an id get consecutive ids, in order.
   public enum AddGraphics {
     public static let name: StaticString = "overlay/addGraphics"
-    public static let params = [
-      "overlay", "graphics"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -579,9 +560,6 @@ public enum OverlayProtocol {
   /// Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.
   public enum AddColumns {
     public static let name: StaticString = "overlay/addColumns"
-    public static let params = [
-      "overlay", "x", "y", "z", "geometry", "spatialReference", "ids", "attributes"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -672,9 +650,6 @@ public enum OverlayProtocol {
   /// Changes graphics, each at most once.
   public enum UpdateGraphics {
     public static let name: StaticString = "overlay/updateGraphics"
-    public static let params = [
-      "overlay", "graphics"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -719,9 +694,6 @@ public enum OverlayProtocol {
   /// Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it differs.
   public enum ReplaceGraphics {
     public static let name: StaticString = "overlay/replaceGraphics"
-    public static let params = [
-      "overlay", "graphics"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -788,9 +760,6 @@ public enum OverlayProtocol {
   /// Changes positions or attributes, of each graphic at most once, given in columns of equal length.
   public enum UpdateColumns {
     public static let name: StaticString = "overlay/updateColumns"
-    public static let params = [
-      "overlay", "ids", "x", "y", "z", "attributes"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -861,9 +830,6 @@ public enum OverlayProtocol {
   /// nothing.
   public enum RemoveGraphics {
     public static let name: StaticString = "overlay/removeGraphics"
-    public static let params = [
-      "overlay", "ids", "all"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
@@ -914,9 +880,6 @@ public enum OverlayProtocol {
   /// Changes which graphics are selected, by id.
   public enum Select {
     public static let name: StaticString = "overlay/select"
-    public static let params = [
-      "overlay", "ids", "mode"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.

@@ -24,7 +24,7 @@ public protocol OverlayHandlers: MethodHandlers {
   typealias Legend = OverlayProtocol.Legend
 
   /// Creates an overlay on top of a view's others.
-  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// One overlay.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -33,42 +33,44 @@ public protocol OverlayHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes an overlay; absent members stay as they are.
-  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Moves an overlay in the drawing order of its view.
-  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Move.Result
+  static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
 
   /// Closes an overlay.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Adds graphics on top.
-  static func addGraphics(_ params: AddGraphics.Params, in world: inout Types.World) throws -> AddGraphics.Result
+  static func addGraphics(
+    _ params: AddGraphics.Params, in world: inout Types.World
+  ) throws -> Answer<AddGraphics.Result>
 
   /// Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by `geometry`.
-  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> AddColumns.Result
+  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> Answer<AddColumns.Result>
 
   /// Changes graphics, each at most once.
   static func updateGraphics(
     _ params: UpdateGraphics.Params, in world: inout Types.World
-  ) throws -> UpdateGraphics.Result
+  ) throws -> Answer<UpdateGraphics.Result>
 
   /// Replaces all graphics.
   static func replaceGraphics(
     _ params: ReplaceGraphics.Params, in world: inout Types.World
-  ) throws -> ReplaceGraphics.Result
+  ) throws -> Answer<ReplaceGraphics.Result>
 
   /// Changes positions or attributes, of each graphic at most once, given in columns of equal length.
   static func updateColumns(
     _ params: UpdateColumns.Params, in world: inout Types.World
-  ) throws -> UpdateColumns.Result
+  ) throws -> Answer<UpdateColumns.Result>
 
   /// Removes graphics by id, or all of them.
   static func removeGraphics(
     _ params: RemoveGraphics.Params, in world: inout Types.World
-  ) throws -> RemoveGraphics.Result
+  ) throws -> Answer<RemoveGraphics.Result>
 
   /// Changes which graphics are selected, by id.
-  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Select.Result
+  static func select(_ params: Select.Params, in world: inout Types.World) throws -> Answer<Select.Result>
 
   /// The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's
   /// `symbolScale` and follow the map's reference scale.

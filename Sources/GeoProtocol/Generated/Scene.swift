@@ -371,10 +371,6 @@ public enum SceneProtocol {
   /// Changes a scene; absent members stay as they are.
   public enum Update {
     public static let name: StaticString = "scene/update"
-    public static let params = [
-      "scene", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
-      "maxScale", "backgroundColor", "baseSurface"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -475,9 +471,6 @@ public enum SceneProtocol {
   /// Closes a scene, its layers, and the views that show it.
   public enum Close {
     public static let name: StaticString = "scene/close"
-    public static let params = [
-      "scene"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -567,9 +560,6 @@ public enum SceneProtocol {
   /// Removes a raster from the ground.
   public enum RemoveElevationSource {
     public static let name: StaticString = "scene/removeElevationSource"
-    public static let params = [
-      "scene", "elevationSource"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.
@@ -654,9 +644,6 @@ public enum SceneProtocol {
   /// Moves an elevation source in the order of precedence.
   public enum MoveElevationSource {
     public static let name: StaticString = "scene/moveElevationSource"
-    public static let params = [
-      "scene", "elevationSource", "index"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The scene.

@@ -26,10 +26,10 @@ public protocol SceneHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Changes a scene; absent members stay as they are.
-  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Update.Result
+  static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Closes a scene, its layers, and the views that show it.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Opens a raster (GeoTIFF) and adds it to the ground.
   static func addElevationSource(
@@ -39,7 +39,7 @@ public protocol SceneHandlers: MethodHandlers {
   /// Removes a raster from the ground.
   static func removeElevationSource(
     _ params: RemoveElevationSource.Params, in world: inout Types.World
-  ) throws -> RemoveElevationSource.Result
+  ) throws -> Answer<RemoveElevationSource.Result>
 
   /// Opens the raster of an elevation source that failed when a document was opened.
   static func retryElevationSource(
@@ -49,7 +49,7 @@ public protocol SceneHandlers: MethodHandlers {
   /// Moves an elevation source in the order of precedence.
   static func moveElevationSource(
     _ params: MoveElevationSource.Params, in world: inout Types.World
-  ) throws -> MoveElevationSource.Result
+  ) throws -> Answer<MoveElevationSource.Result>
 
   /// Heights at points.
   static func elevation(

@@ -305,9 +305,6 @@ public enum SourceProtocol {
   /// keep the features that they have; others load all of them.
   public enum AddColumns {
     public static let name: StaticString = "source/addColumns"
-    public static let params = [
-      "source", "columns"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The source.
@@ -414,9 +411,6 @@ public enum SourceProtocol {
   /// Closes a source. Loaded layers keep their features; others can no longer load.
   public enum Close {
     public static let name: StaticString = "source/close"
-    public static let params = [
-      "source"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.

@@ -22,7 +22,7 @@ public protocol SourceHandlers: MethodHandlers {
   ) throws -> TaskPlan<Types, OpenInline.Result>
 
   /// Adds features to a source that was opened with columns, behind those that it has.
-  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> AddColumns.Result
+  static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> Answer<AddColumns.Result>
 
   /// One source.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -31,7 +31,7 @@ public protocol SourceHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a source.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 }
 
 extension SourceHandlers {

@@ -254,9 +254,6 @@ public enum StateProtocol {
   /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
   public enum Set {
     public static let name: StaticString = "state/set"
-    public static let params = [
-      "path", "value"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// JSON Pointer, without wildcards.

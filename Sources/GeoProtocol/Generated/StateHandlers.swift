@@ -18,7 +18,7 @@ public protocol StateHandlers: MethodHandlers {
   static func observe(_ params: Observe.Params, on client: Types.Client) throws -> Observe.Result
 
   /// Sets the value at a path, by the command that owns it; the domain `binding` describes what can be written.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Ends a subscription of any kind; unknown handles are ignored.
   static func unobserve(_ params: Unobserve.Params, on client: Types.Client) throws -> Unobserve.Result

@@ -750,9 +750,6 @@ public enum ViewProtocol {
   /// that it shows the world.
   public enum Create {
     public static let name: StaticString = "view/create"
-    public static let params = [
-      "map", "scene", "id", "width", "height", "dpi", "viewpoint", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The map it shows; this or `scene`.
@@ -868,9 +865,6 @@ public enum ViewProtocol {
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
   public enum Close {
     public static let name: StaticString = "view/close"
-    public static let params = [
-      "view"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -908,9 +902,6 @@ public enum ViewProtocol {
   /// world where that has no such place. An animation ends. It is not undone, as the view's viewpoint is not.
   public enum SetContent {
     public static let name: StaticString = "view/setContent"
-    public static let params = [
-      "view", "map", "scene", "viewpoint"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -947,9 +938,6 @@ public enum ViewProtocol {
   /// Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale changes.
   public enum Resize {
     public static let name: StaticString = "view/resize"
-    public static let params = [
-      "view", "width", "height", "dpi"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -1048,9 +1036,6 @@ public enum ViewProtocol {
   /// nothing, so a client may echo what it observes.
   public enum SetViewpoint {
     public static let name: StaticString = "view/setViewpoint"
-    public static let params = [
-      "view", "viewpoint"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.
@@ -1568,9 +1553,6 @@ public enum ViewProtocol {
   /// Sets how the view follows a location; absent members stay as they are.
   public enum SetLocationDisplay {
     public static let name: StaticString = "view/setLocationDisplay"
-    public static let params = [
-      "view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The view.

@@ -24,7 +24,7 @@ public protocol ViewHandlers: MethodHandlers {
   typealias ObserveViewpoint = ViewProtocol.ObserveViewpoint
 
   /// Creates a view over a map or a scene.
-  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// One view.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -33,19 +33,21 @@ public protocol ViewHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Shows another map or scene in an open view, with its id, screen, overlays and location display.
-  static func setContent(_ params: SetContent.Params, in world: inout Types.World) throws -> SetContent.Result
+  static func setContent(_ params: SetContent.Params, in world: inout Types.World) throws -> Answer<SetContent.Result>
 
   /// Changes the screen; center and scale are unchanged.
-  static func resize(_ params: Resize.Params, in world: inout Types.World) throws -> Resize.Result
+  static func resize(_ params: Resize.Params, in world: inout Types.World) throws -> Answer<Resize.Result>
 
   /// The current viewpoint, in either kind, or as a camera.
   static func getViewpoint(_ params: GetViewpoint.Params, in world: Types.World) throws -> GetViewpoint.Result
 
   /// Sets the viewpoint at once.
-  static func setViewpoint(_ params: SetViewpoint.Params, in world: inout Types.World) throws -> SetViewpoint.Result
+  static func setViewpoint(
+    _ params: SetViewpoint.Params, in world: inout Types.World
+  ) throws -> Answer<SetViewpoint.Result>
 
   /// Animates to a viewpoint, and answers when it has arrived or another change replaced it.
   static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout Types.World) throws -> Types.Process
@@ -78,7 +80,7 @@ public protocol ViewHandlers: MethodHandlers {
   /// Sets how the view follows a location; absent members stay as they are.
   static func setLocationDisplay(
     _ params: SetLocationDisplay.Params, in world: inout Types.World
-  ) throws -> SetLocationDisplay.Result
+  ) throws -> Answer<SetLocationDisplay.Result>
 
   /// Observes a view's viewpoint by `view/viewpointChanged`, until `state/unobserve` or the closing of the view.
   static func observeViewpoint(

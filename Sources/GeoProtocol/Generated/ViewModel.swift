@@ -446,9 +446,6 @@ public enum ViewModelProtocol {
   /// that every client may send it.
   public enum Define {
     public static let name: StaticString = "viewModel/define"
-    public static let params = [
-      "type", "doc", "properties"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its name.
@@ -496,9 +493,6 @@ public enum ViewModelProtocol {
   /// Creates a view model from a type or from its own properties.
   public enum Create {
     public static let name: StaticString = "viewModel/create"
-    public static let params = [
-      "id", "type", "properties", "owner", "name", "values", "ifExists"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
@@ -621,9 +615,6 @@ public enum ViewModelProtocol {
   /// sets null, as does `path` without `value`.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
-    public static let params = [
-      "viewModel", "values", "path", "value", "clear"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -674,9 +665,6 @@ public enum ViewModelProtocol {
   /// Inserts items into a list whose items are ids, or objects with an `id`.
   public enum InsertItems {
     public static let name: StaticString = "viewModel/insertItems"
-    public static let params = [
-      "viewModel", "path", "items", "before"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -729,9 +717,6 @@ public enum ViewModelProtocol {
   /// Removes items from a list, by their ids.
   public enum RemoveItems {
     public static let name: StaticString = "viewModel/removeItems"
-    public static let params = [
-      "viewModel", "path", "ids"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -777,9 +762,6 @@ public enum ViewModelProtocol {
   /// Moves items of a list, by their ids, together and in the given order. Naming all of them sorts the list.
   public enum MoveItems {
     public static let name: StaticString = "viewModel/moveItems"
-    public static let params = [
-      "viewModel", "path", "ids", "before"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -832,9 +814,6 @@ public enum ViewModelProtocol {
   /// Closes a view model and what it owns.
   public enum Close {
     public static let name: StaticString = "viewModel/close"
-    public static let params = [
-      "viewModel"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -871,9 +850,6 @@ public enum ViewModelProtocol {
   /// It replaces one that the node shares under the same name.
   public enum Provide {
     public static let name: StaticString = "viewModel/provide"
-    public static let params = [
-      "viewModel", "name", "node"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
@@ -918,9 +894,6 @@ public enum ViewModelProtocol {
   /// Ends the sharing of a name at a node; that of an ancestor applies again.
   public enum Withdraw {
     public static let name: StaticString = "viewModel/withdraw"
-    public static let params = [
-      "name", "node"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// The shared name.

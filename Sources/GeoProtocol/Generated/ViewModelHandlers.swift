@@ -19,10 +19,10 @@ public protocol ViewModelHandlers: MethodHandlers {
   typealias Resolve = ViewModelProtocol.Resolve
 
   /// Defines a type of view models, for the rest of the session.
-  static func define(_ params: Define.Params, in world: inout Types.World) throws -> Define.Result
+  static func define(_ params: Define.Params, in world: inout Types.World) throws -> Answer<Define.Result>
 
   /// Creates a view model from a type or from its own properties.
-  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Create.Result
+  static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// One view model, with its definition.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
@@ -31,25 +31,29 @@ public protocol ViewModelHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Sets values atomically, a part of a value by its path, and clears.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Set.Result
+  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Inserts items into a list whose items are ids, or objects with an `id`.
-  static func insertItems(_ params: InsertItems.Params, in world: inout Types.World) throws -> InsertItems.Result
+  static func insertItems(
+    _ params: InsertItems.Params, in world: inout Types.World
+  ) throws -> Answer<InsertItems.Result>
 
   /// Removes items from a list, by their ids.
-  static func removeItems(_ params: RemoveItems.Params, in world: inout Types.World) throws -> RemoveItems.Result
+  static func removeItems(
+    _ params: RemoveItems.Params, in world: inout Types.World
+  ) throws -> Answer<RemoveItems.Result>
 
   /// Moves items of a list, by their ids, together and in the given order.
-  static func moveItems(_ params: MoveItems.Params, in world: inout Types.World) throws -> MoveItems.Result
+  static func moveItems(_ params: MoveItems.Params, in world: inout Types.World) throws -> Answer<MoveItems.Result>
 
   /// Closes a view model and what it owns.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Close.Result
+  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
 
   /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer).
-  static func provide(_ params: Provide.Params, in world: inout Types.World) throws -> Provide.Result
+  static func provide(_ params: Provide.Params, in world: inout Types.World) throws -> Answer<Provide.Result>
 
   /// Ends the sharing of a name at a node; that of an ancestor applies again.
-  static func withdraw(_ params: Withdraw.Params, in world: inout Types.World) throws -> Withdraw.Result
+  static func withdraw(_ params: Withdraw.Params, in world: inout Types.World) throws -> Answer<Withdraw.Result>
 
   /// The view model that a node or its nearest ancestor shares under a name.
   static func resolve(_ params: Resolve.Params, in world: Types.World) throws -> Resolve.Result

@@ -5,21 +5,21 @@ import GeoProtocol
 import WireCoding
 
 package enum BookmarkService: BookmarkHandlers {
-  package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
+  package static func add(_ params: Add.Params, in world: inout World) throws -> Answer<Add.Result> {
     let id = try world.addBookmark(
       NewBookmark(id: params.id, name: params.name, viewpoint: try Wire.target(params.viewpoint)),
       to: try Wire.content(params.map, params.scene), at: params.index)
-    return .init(bookmark: id, revision: world.revision)
+    return { .init(bookmark: id, revision: $0.revision) }
   }
 
-  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Remove.Result {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Answer<Remove.Result> {
     try world.removeBookmark(params.bookmark, from: try Wire.content(params.map, params.scene))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Answer<Move.Result> {
     let content = try Wire.content(params.map, params.scene)
     try world.moveBookmark(params.bookmark, in: content, to: params.index)
-    return .init(revision: world.revision, bookmarks: try world.content(of: content).bookmarks.map(\.id.string))
+    return { .init(revision: $0.revision, bookmarks: try $0.content(of: content).bookmarks.map(\.id.string)) }
   }
 }

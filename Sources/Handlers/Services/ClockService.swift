@@ -17,14 +17,17 @@ package enum ClockService: ClockHandlers {
       now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
   }
 
-  package static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> ClockProtocol.Set.Result
-  {
+  package static func set(_ params: ClockProtocol.Set.Params, in world: inout World) throws -> Answer<
+    ClockProtocol.Set.Result
+  > {
     let now = try params.now.map { try instant($0, "/params/now") }
     world.setClock(
       mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate,
       realTime: world.realTime)
-    return .init(
-      revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
+    return {
+      .init(
+        revision: $0.revision, mode: mode($0.clock), now: $0.clock.now.text, tickRate: $0.clock.tickRate)
+    }
   }
 
   package static func advance(_ params: Advance.Params, on client: any HandlerClient) throws -> Advance.Result {

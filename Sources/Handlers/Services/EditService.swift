@@ -4,31 +4,31 @@ import GeoModel
 import GeoProtocol
 
 package enum EditService: EditHandlers {
-  package static func undo(_ params: Undo.Params, in world: inout World) throws -> Undo.Result {
+  package static func undo(_ params: Undo.Params, in world: inout World) throws -> Answer<Undo.Result> {
     guard params.steps <= max(1, world.history.undoNames.count) else { throw ModelError.nothingToUndo }
     let names = try (0..<params.steps).map { _ in try world.undo() }
-    return .init(revision: world.revision, names: names)
+    return { .init(revision: $0.revision, names: names) }
   }
 
-  package static func redo(_ params: Redo.Params, in world: inout World) throws -> Redo.Result {
+  package static func redo(_ params: Redo.Params, in world: inout World) throws -> Answer<Redo.Result> {
     guard params.steps <= max(1, world.history.redoNames.count) else { throw ModelError.nothingToRedo }
     let names = try (0..<params.steps).map { _ in try world.redo() }
-    return .init(revision: world.revision, names: names)
+    return { .init(revision: $0.revision, names: names) }
   }
 
-  package static func begin(_ params: Begin.Params, in world: inout World) throws -> Begin.Result {
+  package static func begin(_ params: Begin.Params, in world: inout World) throws -> Answer<Begin.Result> {
     try world.beginEdit(params.name)
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func end(_ params: End.Params, in world: inout World) throws -> End.Result {
+  package static func end(_ params: End.Params, in world: inout World) throws -> Answer<End.Result> {
     try world.endEdit()
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func cancel(_ params: Cancel.Params, in world: inout World) throws -> Cancel.Result {
+  package static func cancel(_ params: Cancel.Params, in world: inout World) throws -> Answer<Cancel.Result> {
     try world.cancelEdit()
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   package static func history(_ params: EditProtocol.History.Params, in world: World) throws -> EditProtocol.EditHistory

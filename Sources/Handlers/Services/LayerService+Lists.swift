@@ -5,17 +5,17 @@ import GeoProtocol
 import WireCoding
 
 extension LayerService {
-  package static func add(_ params: Add.Params, in world: inout World) throws -> Add.Result {
+  package static func add(_ params: Add.Params, in world: inout World) throws -> Answer<Add.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
       try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, at: Wire.position(params.role, params.group, params.index))
-    return .init(layer: layer.id.rawValue, revision: world.revision)
+    return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 
-  package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> AddGroup.Result {
+  package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> Answer<AddGroup.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
       try reused(params.id, params.ifExists, in: content, &world)
@@ -23,27 +23,27 @@ extension LayerService {
         id: params.id.map { ID($0) }, to: content, name: params.name,
         visibilityMode: Wire.word(params.visibilityMode, .independent),
         at: Wire.position(params.role, params.group, params.index))
-    return .init(layer: layer.id.rawValue, revision: world.revision)
+    return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 
-  package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> AddTable.Result {
+  package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> Answer<AddTable.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
       try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, asTable: true, at: LayerPosition(index: params.index))
-    return .init(layer: layer.id.rawValue, revision: world.revision)
+    return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 
-  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Remove.Result {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Answer<Remove.Result> {
     try world.removeLayer(ID(params.layer))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Answer<Move.Result> {
     try world.moveLayer(ID(params.layer), to: Wire.position(params.role, params.group, params.index))
-    return .init(revision: world.revision, layers: world.siblings(of: ID(params.layer)).map(\.rawValue))
+    return { .init(revision: $0.revision, layers: $0.siblings(of: ID(params.layer)).map(\.rawValue)) }
   }
 
   /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.

@@ -9,7 +9,7 @@ import WireCoding
 
 package enum LayerService: LayerHandlers {
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.layers.require(ID(params.layer)), world)
+    try Wire.object(LayerID(params.layer), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
@@ -25,16 +25,15 @@ package enum LayerService: LayerHandlers {
       revision: world.revision, layers: containers.flatMap(world.allLayers).map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.updateLayer(ID(params.layer), try Wire.changes(params.members))
-    try world.propagate()
-    return Wire.object(try world.layers.require(ID(params.layer)), world)
+    return { try Wire.object(LayerID(params.layer), in: $0) }
   }
 
-  package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Answer<Select.Result> {
     let ids = try chosen(params, in: world)
     let count = try world.selectFeatures(ids, Wire.word(params.mode, .new), of: ID(params.layer))
-    return .init(revision: world.revision, selectedCount: count)
+    return { .init(revision: $0.revision, selectedCount: count) }
   }
 
   /// The ids to select: those given, restricted by `timeExtent`; or those of the visible features that match the criteria.

@@ -9,20 +9,22 @@ import Subscriptions
 import WireCoding
 
 package enum LocationService: LocationHandlers {
-  package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> JSONOpaque {
+  package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> Answer<
+    JSONOpaque
+  > {
     if let source = try world.existing(params.id, params.ifExists, LocationSource.self) {
-      return Wire.object(source, world)
+      return { try Wire.object(source.id, in: $0) }
     }
-    return Wire.object(
-      try world.createSimulatedLocationSource(
-        id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
-        reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
-        interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world)), world)
+    let source = try world.createSimulatedLocationSource(
+      id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
+      reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
+      interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
+      loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world))
+    return { try Wire.object(source.id, in: $0) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.locationSources.require(ID(params.locationSource)), world)
+    try Wire.object(LocationSourceID(params.locationSource), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
@@ -49,9 +51,9 @@ package enum LocationService: LocationHandlers {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.closeLocationSource(ID(params.locationSource))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {

@@ -7,30 +7,31 @@ import JSON
 import WireCoding
 
 package enum MapService: MapHandlers {
-  package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let existing = try world.existing(params.id, params.ifExists, Map.self) { return Wire.object(existing, world) }
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    if let existing = try world.existing(params.id, params.ifExists, Map.self) {
+      return { try Wire.object(existing.id, in: $0) }
+    }
     let map = try world.createMap(
       id: params.id.map { ID($0) }, title: params.title, reference: SpatialReference(params.spatialReference))
-    return Wire.object(map, world)
+    return { try Wire.object(map.id, in: $0) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.maps.require(ID(params.map)), world)
+    try Wire.object(MapID(params.map), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, maps: world.maps.values.map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.updateContent(of: .map(ID(params.map)), try Wire.changes(params.members))
-    try world.propagate()
-    return Wire.object(try world.maps.require(ID(params.map)), world)
+    return { try Wire.object(MapID(params.map), in: $0) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.closeMap(ID(params.map))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 }
 

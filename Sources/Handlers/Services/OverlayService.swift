@@ -10,16 +10,18 @@ import StateTree
 import WireCoding
 
 package enum OverlayService: OverlayHandlers {
-  package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let overlay = try world.existing(params.id, params.ifExists, Overlay.self) { return Wire.object(overlay, world) }
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    if let overlay = try world.existing(params.id, params.ifExists, Overlay.self) {
+      return { try Wire.object(overlay.id, in: $0) }
+    }
     let overlay = try world.createOverlay(
       id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
       try Wire.changes(params.members))
-    return Wire.object(overlay, world)
+    return { try Wire.object(overlay.id, in: $0) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.overlays.require(ID(params.overlay)), world)
+    try Wire.object(OverlayID(params.overlay), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
@@ -29,57 +31,60 @@ package enum OverlayService: OverlayHandlers {
       overlays: views.flatMap(\.overlays).compactMap { world.overlays[$0] }.map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.updateOverlay(ID(params.overlay), try Wire.changes(params.members))
-    try world.propagate()
-    return Wire.object(try world.overlays.require(ID(params.overlay)), world)
+    return { try Wire.object(OverlayID(params.overlay), in: $0) }
   }
 
-  package static func move(_ params: Move.Params, in world: inout World) throws -> Move.Result {
+  package static func move(_ params: Move.Params, in world: inout World) throws -> Answer<Move.Result> {
     try world.moveOverlay(ID(params.overlay), to: params.index)
     let view = try world.overlays.require(ID(params.overlay)).view
-    return .init(revision: world.revision, overlays: try world.views.require(view).overlays.map(\.rawValue))
+    return { .init(revision: $0.revision, overlays: try $0.views.require(view).overlays.map(\.rawValue)) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.closeOverlay(ID(params.overlay))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   // MARK: Graphics as objects
 
-  package static func addGraphics(_ params: AddGraphics.Params, in world: inout World) throws -> AddGraphics.Result {
+  package static func addGraphics(_ params: AddGraphics.Params, in world: inout World) throws -> Answer<
+    AddGraphics.Result
+  > {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let batch = reader.readBatch(params.graphics, beside: world.overlays[id]?.store)
     try check(reader)
     let added = try world.addGraphics(batch, to: id)
-    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+    return { .init(revision: $0.revision, firstId: added.firstID, count: added.count) }
   }
 
   package static func updateGraphics(
     _ params: UpdateGraphics.Params, in world: inout World
-  ) throws -> UpdateGraphics.Result {
+  ) throws -> Answer<UpdateGraphics.Result> {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let edits = reader.readEdits([params.graphics], of: world.overlays[id]?.store)
     try check(reader)
     let changed = try world.updateGraphics(edits, of: id)
-    return .init(revision: world.revision, count: changed.count)
+    return { .init(revision: $0.revision, count: changed.count) }
   }
 
   package static func replaceGraphics(
     _ params: ReplaceGraphics.Params, in world: inout World
-  ) throws -> ReplaceGraphics.Result {
+  ) throws -> Answer<ReplaceGraphics.Result> {
     let id = OverlayID(params.overlay)
     var reader = try reader(for: id, in: world)
     let batch = reader.readBatch(params.graphics, beside: nil)
     try check(reader)
     let replaced = try world.replaceGraphics(batch, of: id)
-    return .init(
-      revision: world.revision, firstId: replaced.batch.firstID, count: replaced.batch.count,
-      added: replaced.changes.added.count, updated: replaced.changes.updated.count,
-      removed: replaced.changes.removed.count)
+    return {
+      .init(
+        revision: $0.revision, firstId: replaced.batch.firstID, count: replaced.batch.count,
+        added: replaced.changes.added.count, updated: replaced.changes.updated.count,
+        removed: replaced.changes.removed.count)
+    }
   }
 
   package static func reader(for id: OverlayID, in world: World) throws -> GraphicReader {
@@ -101,7 +106,8 @@ package enum OverlayService: OverlayHandlers {
 
   // MARK: Graphics as columns
 
-  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> AddColumns.Result {
+  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> Answer<AddColumns.Result>
+  {
     let id = OverlayID(params.overlay)
     let reference = try world.overlays.require(id).reference
     let columns = OverlayProtocol.FeatureColumns(
@@ -114,12 +120,12 @@ package enum OverlayService: OverlayHandlers {
     }
     let batch = try ColumnReader.batch(columns, geometry)
     let added = try world.addGraphics(batch, to: id)
-    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+    return { .init(revision: $0.revision, firstId: added.firstID, count: added.count) }
   }
 
   package static func updateColumns(
     _ params: UpdateColumns.Params, in world: inout World
-  ) throws -> UpdateColumns.Result {
+  ) throws -> Answer<UpdateColumns.Result> {
     let id = OverlayID(params.overlay)
     _ = try world.overlays.require(id)
     let ids = try ColumnReader.ids(params.ids)
@@ -138,7 +144,7 @@ package enum OverlayService: OverlayHandlers {
     let position = try position(params, count: ids.count)
     if columns.isEmpty, let position {
       let count = try world.moveGraphics(ids, x: position.x, y: position.y, z: position.z, of: id)
-      return .init(revision: world.revision, count: count)
+      return { .init(revision: $0.revision, count: count) }
     }
     let edits = ids.indices.map { index in
       var edit = FeatureEdit(id: ids[index])
@@ -149,7 +155,7 @@ package enum OverlayService: OverlayHandlers {
       return edit
     }
     let changed = try world.updateGraphics(edits, of: id)
-    return .init(revision: world.revision, count: changed.count)
+    return { .init(revision: $0.revision, count: changed.count) }
   }
 
   private static func position(
@@ -171,16 +177,16 @@ package enum OverlayService: OverlayHandlers {
 
   package static func removeGraphics(
     _ params: RemoveGraphics.Params, in world: inout World
-  ) throws -> RemoveGraphics.Result {
+  ) throws -> Answer<RemoveGraphics.Result> {
     _ = try world.overlays.require(ID(params.overlay))
     guard (params.ids == nil) == params.all else { throw ModelError.oneOf(["ids", "all"]) }
     let count = try world.removeGraphics(try params.ids.map(ColumnReader.ids), from: ID(params.overlay))
-    return .init(revision: world.revision, count: count)
+    return { .init(revision: $0.revision, count: count) }
   }
 
-  package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
+  package static func select(_ params: Select.Params, in world: inout World) throws -> Answer<Select.Result> {
     let count = try world.selectGraphics(
       try ColumnReader.ids(params.ids), Wire.word(params.mode, .new), of: ID(params.overlay))
-    return .init(revision: world.revision, selectedCount: count)
+    return { .init(revision: $0.revision, selectedCount: count) }
   }
 }

@@ -37,23 +37,22 @@ package enum SceneService: SceneHandlers {
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.scenes.require(ID(params.scene)), world)
+    try Wire.object(SceneID(params.scene), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
   }
 
-  package static func update(_ params: Update.Params, in world: inout World) throws -> JSONOpaque {
+  package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     let id = SceneID(params.scene)
     try world.updateContent(of: .scene(id), try Wire.changes(params.members))
-    try world.propagate()
-    return Wire.object(try world.scenes.require(id), world)
+    return { try Wire.object(id, in: $0) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.closeScene(ID(params.scene))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   // MARK: Elevation
@@ -110,19 +109,21 @@ package enum SceneService: SceneHandlers {
 
   package static func removeElevationSource(
     _ params: RemoveElevationSource.Params, in world: inout World
-  ) throws -> RemoveElevationSource.Result {
+  ) throws -> Answer<RemoveElevationSource.Result> {
     try world.removeElevationSource(params.elevationSource, from: ID(params.scene))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
   package static func moveElevationSource(
     _ params: MoveElevationSource.Params, in world: inout World
-  ) throws -> MoveElevationSource.Result {
+  ) throws -> Answer<MoveElevationSource.Result> {
     let scene = SceneID(params.scene)
     try world.moveElevationSource(params.elevationSource, in: scene, to: params.index)
-    return .init(
-      revision: world.revision,
-      elevationSources: try world.scenes.require(scene).surface.elevationSources.map(\.id))
+    return {
+      .init(
+        revision: $0.revision,
+        elevationSources: try $0.scenes.require(scene).surface.elevationSources.map(\.id))
+    }
   }
 
   package static func elevation(

@@ -146,15 +146,16 @@ package enum SourceService: SourceHandlers {
     .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
   }
 
-  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> AddColumns.Result {
+  package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> Answer<AddColumns.Result>
+  {
     _ = try world.sources.require(ID(params.source))
     let (batch, type) = try ColumnSources.batch(params.columns, at: "/columns")
     let added = try world.addFeatures(batch, of: type, to: ID(params.source))
-    return .init(revision: world.revision, firstId: added.firstID, count: added.count)
+    return { .init(revision: $0.revision, firstId: added.firstID, count: added.count) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.close(SourceID(params.source))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 }

@@ -9,41 +9,41 @@ import Subscriptions
 import WireCoding
 
 package enum ViewService: ViewHandlers {
-  package static func create(_ params: Create.Params, in world: inout World) throws -> JSONOpaque {
-    if let view = try world.existing(params.id, params.ifExists, View.self) { return Wire.object(view, world) }
+  package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
+    if let view = try world.existing(params.id, params.ifExists, View.self) {
+      return { try Wire.object(view.id, in: $0) }
+    }
     let view = try world.createView(
       id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
       screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
       viewpoint: try params.viewpoint.map(Wire.target))
-    return Wire.object(view, world)
+    return { try Wire.object(view.id, in: $0) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.views.require(ID(params.view)), world)
+    try Wire.object(ViewID(params.view), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Close.Result {
+  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
     try world.closeView(ID(params.view))
-    return .init(revision: world.revision)
+    return { .init(revision: $0.revision) }
   }
 
-  package static func setContent(_ params: SetContent.Params, in world: inout World) throws -> JSONOpaque {
+  package static func setContent(_ params: SetContent.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     try world.setContent(
       of: id, to: try Wire.content(params.map, params.scene), viewpoint: try params.viewpoint.map(Wire.target))
-    try world.propagate()
-    return Wire.object(try world.views.require(id), world)
+    return { try Wire.object(id, in: $0) }
   }
 
-  package static func resize(_ params: Resize.Params, in world: inout World) throws -> JSONOpaque {
+  package static func resize(_ params: Resize.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.resizeView(ID(params.view), try Wire.changes(params.members))
-    try world.propagate()
-    return Wire.object(try world.views.require(ID(params.view)), world)
+    return { try Wire.object(ViewID(params.view), in: $0) }
   }
 
   // MARK: Viewpoints
@@ -55,12 +55,13 @@ package enum ViewService: ViewHandlers {
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
   }
 
-  package static func setViewpoint(_ params: SetViewpoint.Params, in world: inout World) throws -> SetViewpoint.Result {
+  package static func setViewpoint(_ params: SetViewpoint.Params, in world: inout World) throws -> Answer<
+    SetViewpoint.Result
+  > {
     let id = ViewID(params.view)
     _ = try world.views.require(id)
     try world.setViewpoint(of: id, to: try Wire.target(params.viewpoint))
-    try world.propagate()
-    return .init(revision: world.revision, viewpoint: Wire.viewpoint(try world.views.require(id).viewpoint))
+    return { .init(revision: $0.revision, viewpoint: Wire.viewpoint(try $0.views.require(id).viewpoint)) }
   }
 
   package static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout World) throws -> ProcessID {
@@ -130,16 +131,17 @@ package enum ViewService: ViewHandlers {
 
   package static func setLocationDisplay(
     _ params: SetLocationDisplay.Params, in world: inout World
-  ) throws -> SetLocationDisplay.Result {
+  ) throws -> Answer<SetLocationDisplay.Result> {
     let id = ViewID(params.view)
     try world.updateLocationDisplay(
       of: id, source: params.source.map { ID($0) },
       autoPanMode: params.autoPanMode.map { Wire.word($0, .off) },
       wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
       clear: params.clear ?? [])
-    try world.propagate()
-    return .init(
-      revision: world.revision, locationDisplay: Wire.locationDisplay(try world.views.require(id).locationDisplay))
+    return {
+      .init(
+        revision: $0.revision, locationDisplay: Wire.locationDisplay(try $0.views.require(id).locationDisplay))
+    }
   }
 }
 

@@ -41,12 +41,12 @@ package protocol HandlerClient: AnyObject {
   /// Resident memory in bytes; nil where the system does not report it.
   var residentBytes: Int? { get }
 
-  /// Runs a command as one revision and one step, and publishes it.
+  /// Runs a change as one revision and one step, and publishes it.
   ///
   /// - Parameters:
   ///   - name: the method's.
   ///   - step: the name of the step; `meta.step`, else the method's name, when nil.
-  func perform<R>(_ name: StaticString, step: String?, _ body: (inout World) throws -> R) throws -> R
+  func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws
   /// Runs a change of time as a revision that is not a step of history, and publishes it.
   func advance(_ body: (inout World) -> Void)
   /// Stops a task and fails its waiters.

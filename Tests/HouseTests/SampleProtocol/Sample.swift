@@ -277,9 +277,6 @@ public enum SampleProtocol {
   /// Makes a thing. It is then there.
   public enum Make {
     public static let name: StaticString = "sample/make"
-    public static let params = [
-      "thing", "copies"
-    ]
 
     public struct Params: JSONDecodable, Sendable {
       /// What to make.

@@ -13,7 +13,7 @@ public protocol SampleHandlers: MethodHandlers {
   typealias Echo = SampleProtocol.Echo
 
   /// Makes a thing.
-  static func make(_ params: Make.Params, in world: inout Types.World) throws -> Make.Result
+  static func make(_ params: Make.Params, in world: inout Types.World) throws -> Answer<Make.Result>
 
   /// Finds one.
   static func find(_ params: Find.Params, in world: Types.World) throws -> Find.Result
