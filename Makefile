@@ -45,7 +45,8 @@ bench: build ## compare with C floors, as ratios, in one run
 
 generate: dependencies ## write all generated code from Protocol/
 	@swift build $(SWIFT_FLAGS) --product protocol-gen
-	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --model Sources/GeoModel/Generated --python $(CLIENT)/geomodel/_generated \
+	@$(BUILD)/protocol-gen Protocol --swift Sources/GeoProtocol/Generated --model Sources/GeoModel/Generated \
+	  --words Sources/WireCoding/Generated --python $(CLIENT)/geomodel/_generated \
 	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
 
 generate-locales: ## write names of months and days and styles of numbers from the CLDR in Babel

@@ -90,6 +90,7 @@ struct Checks {
       for member in list where member.settable != nil && member.saved == nil {
         problems.report(member.about.path, "a command sets it, so \"saved\" says how a document keeps it")
       }
+      if type.collection != nil { words(list) }
     case .union(let variants):
       distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.path / "variants")
       for variant in variants {
@@ -118,6 +119,16 @@ struct Checks {
         problems.report(type.about.path / "pattern", "expected a regular expression, found \"\(pattern)\"")
       }
     case .opaque: break
+    }
+  }
+
+  /// Members hold words of enumerations as texts, so each of these needs its model's.
+  private func words(_ members: [Property]) {
+    for member in members {
+      for name in member.type.names + (member.settable?.names ?? []) {
+        guard let type = types[name], case .enumeration = type.kind, type.model == nil else { continue }
+        problems.report(type.about.path / "model", "objects have \(name), so \"model\" names the model's enumeration")
+      }
     }
   }
 

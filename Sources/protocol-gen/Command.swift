@@ -2,14 +2,16 @@
 
 struct Command {
   static let usage = """
-    usage: protocol-gen PROTOCOL_DIR [--check] [--swift DIR] [--swift-import MODULE] [--model DIR] [--python DIR]
-                        [--reference DIR] [--openrpc FILE] [--schemas DIR]
+    usage: protocol-gen PROTOCOL_DIR [--check] [--swift DIR] [--swift-import MODULE] [--model DIR] [--words DIR]
+                        [--python DIR] [--reference DIR] [--openrpc FILE] [--schemas DIR]
 
     Checks the definition in PROTOCOL_DIR (domains/*.json, errors.json) and writes what is asked for.
     With --check it writes nothing and exits 1 naming the files that differ.
     """
 
-  private static let outputFlags = ["--swift", "--model", "--python", "--reference", "--openrpc", "--schemas"]
+  private static let outputFlags = [
+    "--swift", "--model", "--words", "--python", "--reference", "--openrpc", "--schemas",
+  ]
 
   private var folder = ""
   private var isCheck = false
@@ -47,6 +49,7 @@ struct Command {
     var differing: [String] = []
     if let path = outputs["--swift"] { differing += try update(path, generator.swift()) }
     if let path = outputs["--model"] { differing += try update(path, generator.model()) }
+    if let path = outputs["--words"] { differing += try update(path, generator.words()) }
     if let path = outputs["--python"] { differing += try update(path, generator.python()) }
     if let path = outputs["--reference"] { differing += try update(path, generator.reference()) }
     if let path = outputs["--openrpc"] { differing += try update(file: path, generator.openrpc()) }

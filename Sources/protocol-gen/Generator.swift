@@ -27,6 +27,9 @@ struct Generator {
   /// The member tables of the model.
   func model() -> [String: String] { ["Members.swift": ModelMembers(definition: definition).file()] }
 
+  /// The words that model and protocol share.
+  func words() -> [String: String] { ["Words.swift": ModelWords(definition: definition).file()] }
+
   func openrpc() -> String { OpenRPC(definition: definition).document.text(width: 110) + "\n" }
 
   /// A JSON Schema for each domain that has files.

@@ -7,6 +7,7 @@ struct GeneratedFilesTests {
   @Test func `generated files equal a fresh generation`() throws {
     let check = try ProtocolGen(
       "Protocol", "--check", "--swift", "Sources/GeoProtocol/Generated", "--model", "Sources/GeoModel/Generated",
+      "--words", "Sources/WireCoding/Generated",
       "--python", "Clients/python/src/geomodel/_generated", "--reference", "Protocol/reference",
       "--openrpc", "Protocol/openrpc.json", "--schemas", "Protocol")
     #expect(check.status == 0, "\(check.messages)")

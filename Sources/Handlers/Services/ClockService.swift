@@ -13,7 +13,7 @@ package enum ClockService: ClockHandlers {
   package static func get(_ params: Get.Params, on client: any HandlerClient) throws -> Get.Result {
     let clock = client.world.clock
     return .init(
-      revision: client.world.revision, mode: mode(clock),
+      revision: client.world.revision, mode: clock.mode.wire,
       now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
   }
 
@@ -21,10 +21,10 @@ package enum ClockService: ClockHandlers {
   {
     let now = try params.now.map { try instant($0, "/params/now") }
     world.setClock(
-      mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate,
+      mode: params.mode.map { Clock.Mode($0) }, now: now, tickRate: params.tickRate,
       realTime: world.realTime)
     return .init(
-      revision: world.revision, mode: mode(world.clock), now: world.clock.now.text, tickRate: world.clock.tickRate)
+      revision: world.revision, mode: world.clock.mode.wire, now: world.clock.now.text, tickRate: world.clock.tickRate)
   }
 
   package static func advance(_ params: Advance.Params, on client: any HandlerClient) throws -> Advance.Result {
@@ -44,6 +44,4 @@ package enum ClockService: ClockHandlers {
     }
     return .init(revision: client.world.revision, now: client.world.clock.now.text, ticks: ticks)
   }
-
-  private static func mode(_ clock: Clock) -> ClockProtocol.ClockMode { clock.mode == .real ? .real : .manual }
 }

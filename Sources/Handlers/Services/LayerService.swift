@@ -33,7 +33,7 @@ package enum LayerService: LayerHandlers {
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Select.Result {
     let ids = try chosen(params, in: world)
-    let count = try world.selectFeatures(ids, Wire.word(params.mode, .new), of: ID(params.layer))
+    let count = try world.selectFeatures(ids, .init(params.mode), of: ID(params.layer))
     return .init(revision: world.revision, selectedCount: count)
   }
 
