@@ -170,7 +170,7 @@ let package = Package(
         "Geometry", "Projection", "Readers", "TestSupport", logging,
       ]),
     .testTarget(
-      name: "HouseTests", dependencies: ["JSON", "GeoProtocol", "protocol-gen", "TestSupport"], exclude: ["Samples"],
-      swiftSettings: strict),
+      name: "HouseTests", dependencies: ["WireCoding", "JSON", "GeoProtocol", "protocol-gen", "TestSupport"],
+      exclude: ["Samples"], swiftSettings: strict),
   ]
 )

@@ -90,8 +90,7 @@ package enum DocumentService: DocumentHandlers {
     let snapshot = world
     return TaskPlan(.saveDocument, abandon: { $0.abandonSave(ticket) }) { worker in
       let path = try path(worker.files)
-      let lost = try DocumentWriter.write(snapshot, to: path, worker)
-        .compactMap { DocumentProtocol.FileAttribute(rawValue: $0.rawValue) }
+      let lost = try DocumentWriter.write(snapshot, to: path, worker).map(\.wire)
       return { world in
         // The document has been replaced meanwhile: only the saved file is reported.
         guard world.finishSave(ticket, path: path) else {

@@ -53,7 +53,7 @@ extension SavedObjects {
   fileprivate func environmentKey(_ key: EnvironmentKey) -> DocumentProtocol.SavedEnvironmentKey {
     let definition = key.definition
     return .init(
-      key: definition.name, type: Wire.word(definition.type, .json), isNullable: definition.isNullable,
+      key: definition.name, type: definition.type.wire, isNullable: definition.isNullable,
       defaultValue: Wire.present(definition.defaultValue), doc: definition.doc?.string)
   }
 

@@ -6,22 +6,6 @@ import Readers
 import Reading
 import Synchronization
 
-/// The elevation at one position. 0 is an elevation, never "unknown".
-public enum ElevationSample: Hashable, Sendable {
-  /// Metres.
-  case value(Double)
-  /// Inside the raster, without a value.
-  case noData
-  case outside
-}
-
-public enum ElevationInterpolation: Hashable, Sendable {
-  /// Interpolates between the centres of the four surrounding pixels; near an outer edge, between those that exist.
-  case bilinear
-  /// The pixel that contains the position.
-  case nearest
-}
-
 /// An open raster: its first band as elevation in metres.
 ///
 /// Thread-safe; calls are serialized. The file stays open until the last reference goes.
@@ -51,13 +35,13 @@ public final class ElevationRaster: Sendable {
   /// - Complexity: O(n log n) in positions, plus one read for each tile of 256 x 256 pixels that they touch. The last
   ///   tiles are cached for later calls.
   public func sample(
-    _ positions: Positions, interpolation: ElevationInterpolation = .bilinear,
+    _ positions: Positions, interpolation: Interpolation = .bilinear,
     isCancelled: () -> Bool = { false }
-  ) throws(ReadError) -> [ElevationSample] {
+  ) throws(ReadError) -> [HeightSample] {
     let grid = SampleGrid(description, interpolation)
     let stride = positions.stride
     let count = positions.count
-    var result = [ElevationSample](repeating: .outside, count: count)
+    var result = [HeightSample](repeating: .outside, count: count)
     var wanted: [(tile: Int, index: Int)] = []
     wanted.reserveCapacity(count)
     let cells: [SampleGrid.Cell?] = positions.values.withUnsafeBufferPointer { values in
@@ -92,8 +76,8 @@ public final class ElevationRaster: Sendable {
 
   /// The elevation at one position, given in the raster's reference.
   public func sample(
-    _ point: Point, interpolation: ElevationInterpolation = .bilinear
-  ) throws(ReadError) -> ElevationSample {
+    _ point: Point, interpolation: Interpolation = .bilinear
+  ) throws(ReadError) -> HeightSample {
     try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
   }
 }
@@ -116,10 +100,10 @@ struct SampleGrid {
   let transform: RasterTransform
   let width: Int
   let height: Int
-  let interpolation: ElevationInterpolation
+  let interpolation: Interpolation
   var tilesAcross: Int { (width + Self.tileSize - 1) / Self.tileSize }
 
-  init(_ description: RasterDescription, _ interpolation: ElevationInterpolation) {
+  init(_ description: RasterDescription, _ interpolation: Interpolation) {
     transform = description.transform
     width = description.width
     height = description.height

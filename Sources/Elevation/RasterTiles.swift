@@ -11,7 +11,7 @@ struct RasterTile {
   let width: Int
   let heights: [Double]
 
-  func sample(_ cell: SampleGrid.Cell) -> ElevationSample {
+  func sample(_ cell: SampleGrid.Cell) -> HeightSample {
     let start = (cell.row - firstRow) * width + cell.column - firstColumn
     let right = cell.columnWeight
     let below = cell.rowWeight

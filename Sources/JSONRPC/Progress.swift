@@ -4,6 +4,8 @@ import JSON
 
 /// Progress under one token of the client.
 public final class Progress {
+  package enum Kind: String { case begin, report, end }
+
   /// At most ten notifications a second: begin and eight reports leave room for the end.
   private static let interval: UInt64 = 120_000_000
 
@@ -29,7 +31,7 @@ public final class Progress {
     guard !hasBegun, !hasEnded else { return }
     hasBegun = true
     last = session.loop.nanoseconds
-    send("begin", title: title)
+    send(.begin, title: title)
   }
 
   /// Sends the current state; dropped when the last report was sent too recently.
@@ -40,22 +42,22 @@ public final class Progress {
     let now = session.loop.nanoseconds
     guard now - last >= Self.interval else { return }
     last = now
-    send("report", message: message, percentage: percentage)
+    send(.report, message: message, percentage: percentage)
   }
 
   /// Sends the end. The reply does so if nothing else did.
   public func end(_ message: String? = nil) {
     guard !hasEnded else { return }
     hasEnded = true
-    if hasBegun { send("end", message: message) }
+    if hasBegun { send(.end, message: message) }
   }
 
-  private func send(_ kind: String, title: String? = nil, message: String? = nil, percentage: Double? = nil) {
+  private func send(_ kind: Kind, title: String? = nil, message: String? = nil, percentage: Double? = nil) {
     session.notify("$/progress") { writer in
       writer.member("token", token)
       writer.key("value")
       writer.beginObject()
-      writer.member("kind", kind)
+      writer.member("kind", kind.rawValue)
       writer.member("title", title)
       writer.member("message", message)
       writer.member("percentage", percentage)

@@ -48,7 +48,7 @@ public struct SessionCounters: Sendable {
 /// A JSON-RPC 2.0 session with LSP's lifecycle: input goes to `receive`, output comes from `takeOutput`.
 public final class Session {
   enum Phase { case created, initialized, shutDown }
-  enum Trace: String { case off, messages, verbose }
+  package enum Trace: String { case off, messages, verbose }
 
   public let loop: any Loop
   public let limits: SessionLimits

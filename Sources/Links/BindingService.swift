@@ -18,10 +18,9 @@ package enum BindingService: BindingHandlers {
     switch (params.path, params.constant) {
     case (let text?, nil):
       let path = try Wire.path(text, "path")
-      if params.access == .readWrite {
-        try PathWriting.check(path, in: world)
-      } else {
-        try PathReading.check(path, in: world)
+      switch params.access {
+      case .readWrite: try PathWriting.check(path, in: world)
+      case .readOnly: try PathReading.check(path, in: world)
       }
       target = .path(path)
     case (nil, let value?): target = .constant(try Wire.value(value))
@@ -84,7 +83,11 @@ package enum BindingService: BindingHandlers {
     }
     let first = try Wire.path(params.first, "first")
     let second = try Wire.path(params.second, "second")
-    let isTwoWay = params.direction == .twoWay
+    let isTwoWay =
+      switch params.direction {
+      case .twoWay: true
+      case .firstToSecond: false
+      }
     try PathWriting.check(second, in: world)
     try PathWriting.checkPart(second, in: world)
     if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
@@ -123,6 +126,6 @@ package enum BindingService: BindingHandlers {
     let target = binding.path?.object.flatMap { world.revision(of: $0) } ?? 0
     return .init(
       binding: binding.id.rawValue, revision: max(binding.revision, target), path: binding.path?.description,
-      access: Wire.word(binding.access, .readOnly), owner: binding.owner?.id, value: Wire.present(value))
+      access: binding.access.wire, owner: binding.owner?.id, value: Wire.present(value))
   }
 }

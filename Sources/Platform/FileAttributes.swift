@@ -3,7 +3,7 @@
 import CPlatform
 
 /// What belongs to a file besides its content.
-public enum FileAttribute: String, CaseIterable, Sendable {
+public enum FileAttribute: CaseIterable, Sendable {
   case owner, group, mode, extendedAttributes
 }
 

@@ -35,8 +35,7 @@ extension LayerDescription {
       name: try json["name"].string(),
       geometryType: try json.text("geometryType"),
       fields: try json["fields"].array { field throws(JSONError) in
-        guard let type = FieldType(rawValue: try field[1].string()) else { throw field[1].error(expected: "a type") }
-        return Field(name: try field[0].string(), type: type)
+        Field(name: try field[0].string(), type: try field[1].word())
       },
       featureCount: try json["featureCount"].ifPresent { v throws(JSONError) in try v.integer() },
       extent: extent.map { Envelope(xMin: $0[0], yMin: $0[1], xMax: $0[2], yMax: $0[3]) },
@@ -46,42 +45,46 @@ extension LayerDescription {
 }
 
 extension ReadError {
+  private enum Kind: String {
+    case openFailed, readFailed, noSuchLayer, missingField, changedWhileRead, unavailable, writeFailed, driverMissing
+    case unrecognized
+  }
+
   /// Of the errors those that a reader meets; the others are the server's own.
+  private var kind: Kind {
+    switch self {
+    case .openFailed: .openFailed
+    case .readFailed: .readFailed
+    case .noSuchLayer: .noSuchLayer
+    case .missingField: .missingField
+    case .changedWhileRead: .changedWhileRead
+    case .unavailable: .unavailable
+    case .writeFailed: .writeFailed
+    case .driverMissing: .driverMissing
+    case .unrecognized, .file, .cancelled, .readerFailed, .writerFailed: .unrecognized
+    }
+  }
+
   func encode(to writer: inout JSONWriter) {
+    writer.member("kind", kind.rawValue)
     switch self {
     case .openFailed(let driver, _, let reason):
-      writer.member("kind", "openFailed")
       writer.member("driver", driver)
       writer.member("reason", reason)
     case .readFailed(let driver, _, let layer, let reason):
-      writer.member("kind", "readFailed")
       writer.member("driver", driver)
       writer.member("layer", layer)
       writer.member("reason", reason)
-    case .noSuchLayer(let name, let available):
-      writer.member("kind", "noSuchLayer")
+    case .noSuchLayer(let name, let available), .missingField(let name, let available):
       writer.member("name", name)
       writer.key("available")
       writer.array(available) { $1.value($0) }
-    case .missingField(let name, let available):
-      writer.member("kind", "missingField")
-      writer.member("name", name)
-      writer.key("available")
-      writer.array(available) { $1.value($0) }
-    case .changedWhileRead: writer.member("kind", "changedWhileRead")
-    case .unavailable(let reason):
-      writer.member("kind", "unavailable")
-      writer.member("reason", reason)
-    case .writeFailed(_, let reason):
-      writer.member("kind", "writeFailed")
-      writer.member("reason", reason)
+    case .unavailable(let reason), .writeFailed(_, let reason): writer.member("reason", reason)
     case .driverMissing(let driver, let available):
-      writer.member("kind", "driverMissing")
       writer.member("name", driver.rawValue)
       writer.key("available")
       writer.array(available) { $1.value($0.rawValue) }
-    case .unrecognized, .file, .cancelled, .readerFailed, .writerFailed:
-      writer.member("kind", "unrecognized")
+    case .changedWhileRead, .unrecognized, .file, .cancelled, .readerFailed, .writerFailed: break
     }
   }
 
@@ -90,21 +93,21 @@ extension ReadError {
     func available() throws(JSONError) -> [String] {
       try json["available"].array { name throws(JSONError) in try name.string() }
     }
-    switch try text("kind") {
-    case "openFailed": self = .openFailed(driver: try json.text("driver"), path: path, reason: try text("reason"))
-    case "readFailed":
+    switch try json["kind"].word(Kind.self) {
+    case .openFailed: self = .openFailed(driver: try json.text("driver"), path: path, reason: try text("reason"))
+    case .readFailed:
       self = .readFailed(
         driver: try json.text("driver"), path: path, layer: try json.text("layer"), reason: try text("reason"))
-    case "noSuchLayer": self = .noSuchLayer(try text("name"), available: try available())
-    case "missingField": self = .missingField(try text("name"), available: try available())
-    case "changedWhileRead": self = .changedWhileRead(path: path)
-    case "writeFailed": self = .writeFailed(path: path, reason: try text("reason"))
-    case "driverMissing":
+    case .noSuchLayer: self = .noSuchLayer(try text("name"), available: try available())
+    case .missingField: self = .missingField(try text("name"), available: try available())
+    case .changedWhileRead: self = .changedWhileRead(path: path)
+    case .writeFailed: self = .writeFailed(path: path, reason: try text("reason"))
+    case .driverMissing:
       self = .driverMissing(
-        WriteDriver(rawValue: try text("name")) ?? .parquet,
-        available: try available().compactMap { WriteDriver(rawValue: $0) })
-    case "unavailable": self = .unavailable(reason: try text("reason"))
-    default: self = .unrecognized(path: path)
+        try json["name"].word(),
+        available: try json["available"].array { driver throws(JSONError) in try driver.word() })
+    case .unavailable: self = .unavailable(reason: try text("reason"))
+    case .unrecognized: self = .unrecognized(path: path)
     }
   }
 }
@@ -119,6 +122,12 @@ extension JSONWriter {
 }
 
 extension JSONValue {
+  /// The case that a text names.
+  func word<Word: RawRepresentable<String>>(_ type: Word.Type = Word.self) throws(JSONError) -> Word {
+    guard let word = Word(rawValue: try string()) else { throw error(expected: "a word of \(type)") }
+    return word
+  }
+
   func ifPresent<Value>(_ read: (JSONValue) throws(JSONError) -> Value) throws(JSONError) -> Value? {
     isPresent ? try read(self) : nil
   }

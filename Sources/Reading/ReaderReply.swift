@@ -5,7 +5,7 @@ import Geometry
 import JSON
 
 /// What confines a reader, where the system has it.
-public enum ReaderConfinement: String, Sendable, CaseIterable {
+public enum ReaderConfinement: Sendable, CaseIterable {
   case lifetime, network, systemCalls, memory, files
 
   /// The bit in ``ReaderReply/ready(_:)``.
@@ -43,33 +43,47 @@ public enum ReaderReply: Hashable, Sendable {
 }
 
 extension ReaderReply {
+  private enum Kind: String {
+    case ready, opened, complaint, progress, source, layer, block, raster, window, taken, done, failed
+  }
+
+  private var kind: Kind {
+    switch self {
+    case .ready: .ready
+    case .opened: .opened
+    case .complaint: .complaint
+    case .progress: .progress
+    case .source: .source
+    case .layer: .layer
+    case .block: .block
+    case .raster: .raster
+    case .window: .window
+    case .taken: .taken
+    case .done: .done
+    case .failed: .failed
+    }
+  }
+
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
+    writer.member("type", kind.rawValue)
     switch self {
     case .ready(let protections):
-      writer.member("type", "ready")
       writer.member("protections", Int(protections))
     case .opened(let driver):
-      writer.member("type", "opened")
       writer.member("driver", driver)
     case .complaint(let text):
-      writer.member("type", "complaint")
       writer.member("text", text)
     case .progress(let fraction):
-      writer.member("type", "progress")
       writer.member("fraction", fraction)
     case .source(let source):
-      writer.member("type", "source")
       writer.member("driver", source.driver.rawValue)
       writer.key("layers")
       writer.array(source.layers) { $0.encode(to: &$1) }
     case .layer(let layer):
-      writer.member("type", "layer")
       writer.key("layer")
       layer.encode(to: &writer)
-    case .block: writer.member("type", "block")
     case .raster(let raster):
-      writer.member("type", "raster")
       writer.member("driver", raster.driver)
       writer.member("width", raster.width)
       writer.member("height", raster.height)
@@ -80,13 +94,10 @@ extension ReaderReply {
         writer.key("noData")
         writer.exact(noData)
       }
-    case .window: writer.member("type", "window")
-    case .taken: writer.member("type", "taken")
+    case .block, .window, .taken: break
     case .done(let bytes):
-      writer.member("type", "done")
       writer.member("residentBytes", bytes)
     case .failed(let error):
-      writer.member("type", "failed")
       error.encode(to: &writer)
     }
     writer.endObject()
@@ -94,22 +105,19 @@ extension ReaderReply {
 
   /// - Parameter path: what names the file in descriptions and errors.
   public init(from json: JSONValue, path: String) throws(JSONError) {
-    switch try json["type"].string() {
-    case "ready": self = .ready(UInt32(truncatingIfNeeded: try json["protections"].integer()))
-    case "opened": self = .opened(try json["driver"].string())
-    case "complaint": self = .complaint(try json["text"].string())
-    case "progress": self = .progress(min(max(try json["fraction"].double(), 0), 1))
-    case "source":
-      guard let driver = FeatureDriver(rawValue: try json["driver"].string()) else {
-        throw json["driver"].error(expected: "a driver")
-      }
+    switch try json["type"].word(Kind.self) {
+    case .ready: self = .ready(UInt32(truncatingIfNeeded: try json["protections"].integer()))
+    case .opened: self = .opened(try json["driver"].string())
+    case .complaint: self = .complaint(try json["text"].string())
+    case .progress: self = .progress(min(max(try json["fraction"].double(), 0), 1))
+    case .source:
       self = .source(
         SourceDescription(
-          driver: driver, name: path,
+          driver: try json["driver"].word(), name: path,
           layers: try json["layers"].array { layer throws(JSONError) in try LayerDescription(from: layer) }))
-    case "layer": self = .layer(try LayerDescription(from: json["layer"]))
-    case "block": self = .block
-    case "raster":
+    case .layer: self = .layer(try LayerDescription(from: json["layer"]))
+    case .block: self = .block
+    case .raster:
       let numbers = try json["transform"].array { number throws(JSONError) in try number.double() }
       let (width, height) = (try json["width"].integer(), try json["height"].integer())
       let sizes = 1...Int(Int32.max)
@@ -121,11 +129,10 @@ extension ReaderReply {
           path: path, driver: try json["driver"].string(), width: width, height: height,
           spatialReference: try json.text("reference").map { SpatialReference($0) },
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
-    case "window": self = .window
-    case "taken": self = .taken
-    case "done": self = .done(try json["residentBytes"].integer())
-    case "failed": self = .failed(try ReadError(from: json, path: path))
-    default: throw json["type"].error(expected: "a type of reply")
+    case .window: self = .window
+    case .taken: self = .taken
+    case .done: self = .done(try json["residentBytes"].integer())
+    case .failed: self = .failed(try ReadError(from: json, path: path))
     }
   }
 }

@@ -67,74 +67,78 @@ extension ReaderRequest {
     }
   }
 
+  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindow, write, block, end }
+
+  private var kind: Kind {
+    switch self {
+    case .describe: .describe
+    case .readFeatures: .readFeatures
+    case .taken: .taken
+    case .openRaster: .openRaster
+    case .readWindow: .readWindow
+    case .write: .write
+    case .block: .block
+    case .end: .end
+    }
+  }
+
   public func encode(to writer: inout JSONWriter) {
     writer.beginObject()
+    writer.member("type", kind.rawValue)
+    job?.encode(to: &writer)
     switch self {
-    case .describe(let job): encode("describe", job, to: &writer)
-    case .readFeatures(let job, let layer):
-      encode("readFeatures", job, to: &writer)
-      writer.member("layer", layer)
-    case .taken: writer.member("type", "taken")
-    case .openRaster(let job): encode("openRaster", job, to: &writer)
+    case .describe, .taken, .openRaster, .block, .end: break
+    case .readFeatures(_, let layer): writer.member("layer", layer)
     case .readWindow(let window):
-      writer.member("type", "readWindow")
       writer.member("column", window.column)
       writer.member("row", window.row)
       writer.member("width", window.width)
       writer.member("height", window.height)
-    case .write(let job):
-      writer.member("type", "write")
-      job.encode(to: &writer)
-    case .block: writer.member("type", "block")
-    case .end: writer.member("type", "end")
+    case .write(let job): job.encode(to: &writer)
     }
     writer.endObject()
   }
 
-  private func encode(_ type: String, _ job: ReadJob, to writer: inout JSONWriter) {
-    writer.member("type", type)
-    writer.member("folder", job.folder)
-    writer.key("names")
-    writer.array(job.names) { $1.value($0) }
-    writer.member("database", job.database)
-    writer.member("address", job.address)
-    writer.member("driver", job.options.driver?.rawValue)
-    writer.member("x", job.options.points?.x)
-    writer.member("y", job.options.points?.y)
-    writer.member("encoding", job.options.encoding)
-  }
-
   public init(from json: JSONValue) throws(JSONError) {
-    switch try json["type"].string() {
-    case "describe": self = .describe(try ReadJob(from: json))
-    case "readFeatures":
+    switch try json["type"].word(Kind.self) {
+    case .describe: self = .describe(try ReadJob(from: json))
+    case .readFeatures:
       self = .readFeatures(
         try ReadJob(from: json), layer: try json.text("layer"))
-    case "taken": self = .taken
-    case "openRaster": self = .openRaster(try ReadJob(from: json))
-    case "readWindow":
+    case .taken: self = .taken
+    case .openRaster: self = .openRaster(try ReadJob(from: json))
+    case .readWindow:
       self = .readWindow(
         RasterWindow(
           column: try json["column"].integer(), row: try json["row"].integer(), width: try json["width"].integer(),
           height: try json["height"].integer()))
-    case "write": self = .write(try WriteJob(from: json))
-    case "block": self = .block
-    case "end": self = .end
-    default: throw json["type"].error(expected: "a type of request")
+    case .write: self = .write(try WriteJob(from: json))
+    case .block: self = .block
+    case .end: self = .end
     }
   }
 }
 
 extension ReadJob {
+  fileprivate func encode(to writer: inout JSONWriter) {
+    writer.member("folder", folder)
+    writer.key("names")
+    writer.array(names) { $1.value($0) }
+    writer.member("database", database)
+    writer.member("address", address)
+    writer.member("driver", options.driver?.rawValue)
+    writer.member("x", options.points?.x)
+    writer.member("y", options.points?.y)
+    writer.member("encoding", options.encoding)
+  }
+
   fileprivate init(from json: JSONValue) throws(JSONError) {
     folder = try json["folder"].string()
     names = try json["names"].array { name throws(JSONError) in try name.string() }
     database = try json.text("database")
     address = try json.text("address")
     options = OpenOptions()
-    options.driver = try json.text("driver").flatMap {
-      FeatureDriver(rawValue: $0)
-    }
+    options.driver = try json["driver"].ifPresent { driver throws(JSONError) in try driver.word() }
     if let x = try json.text("x") {
       options.points = OpenOptions.PointFields(x: x, y: try json["y"].string())
     }

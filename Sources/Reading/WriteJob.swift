@@ -49,11 +49,9 @@ public struct WriteJob: Hashable, Sendable {
   }
 
   init(from json: JSONValue) throws(JSONError) {
-    guard let driver = WriteDriver(rawValue: try json["driver"].string()) else {
-      throw json["driver"].error(expected: "a driver")
-    }
     self.init(
-      driver: driver, layer: try LayerDescription(from: json["layer"]), hasZ: try json["hasZ"].bool(),
+      driver: try json["driver"].word(), layer: try LayerDescription(from: json["layer"]),
+      hasZ: try json["hasZ"].bool(),
       hasM: try json["hasM"].bool(),
       isIndexed: try json["isIndexed"].bool())
   }

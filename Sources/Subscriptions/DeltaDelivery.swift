@@ -1,6 +1,7 @@
 // Sends a delta, in one message or in parts.
 
 import GeoModel
+import GeoProtocol
 import JSON
 import JSONRPC
 import Query
@@ -90,7 +91,7 @@ package final class DeltaDelivery: Delivery {
 
   /// The text of an operation on a graphic, up to its id.
   private static func start(_ operation: StateSubscriber.Operation, _ container: ModelPath) -> String {
-    #"{"op":"\#(operation.rawValue)","path":"\#(container)/"#
+    #"{"op":"\#(operation.wire.rawValue)","path":"\#(container)/"#
   }
 
   private func open(_ start: String, _ id: Int) {
@@ -143,7 +144,7 @@ package final class DeltaDelivery: Delivery {
     case .move(let from, let to, let id):
       changes.beginObject()
       changes.key("op")
-      changes.value("move" as StaticString)
+      StateProtocol.PatchOperation.move.encode(to: &changes)
       changes.key("from")
       changes.value("\(list)/\(from)")
       changes.key("path")
@@ -159,7 +160,7 @@ package final class DeltaDelivery: Delivery {
   ) {
     changes.beginObject()
     changes.key("op")
-    changes.value(operation.rawValue)
+    operation.wire.encode(to: &changes)
     changes.key("path")
     changes.value(path)
     if operation != .remove {

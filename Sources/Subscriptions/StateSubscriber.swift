@@ -2,11 +2,23 @@
 // makes deltas of them.
 
 import GeoModel
+import GeoProtocol
 import Geometry
 import StateTree
 
 package final class StateSubscriber: Subscriber {
-  package enum Operation: String { case add, replace, remove }
+  /// Of the wire's operations those on one path.
+  package enum Operation {
+    case add, replace, remove
+
+    var wire: StateProtocol.PatchOperation {
+      switch self {
+      case .add: .add
+      case .replace: .replace
+      case .remove: .remove
+      }
+    }
+  }
 
   package let id: String
   let patterns: [StatePattern]

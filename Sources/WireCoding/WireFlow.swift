@@ -16,11 +16,11 @@ extension Wire {
   ) throws -> [PropertyDefinition] {
     try definitions.enumerated().map { index, it in
       PropertyDefinition(
-        name: it.name, type: word(it.type, .json), isNullable: it.isNullable,
+        name: it.name, type: .init(it.type), isNullable: it.isNullable,
         defaultValue: try it.defaultValue.map(value),
         doc: it.doc,
         derivation: try it.derived.map { try derivation($0, at: "\(path)/\(index)/derived") },
-        limits: try limits(it), access: word(it.access, .all))
+        limits: try limits(it), access: .init(it.access))
     }
   }
 
@@ -43,7 +43,7 @@ extension Wire {
     (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
     limits.values = try (it.values ?? []).map { try value($0) }
     return PropertyDefinition(
-      name: it.name, type: word(it.type, .json), isNullable: it.isNullable,
+      name: it.name, type: .init(it.type), isNullable: it.isNullable,
       defaultValue: try it.defaultValue.map(value), doc: it.doc, derivation: nil, limits: limits)
   }
 
@@ -72,7 +72,7 @@ extension Wire {
 
   package static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
     .init(
-      name: it.name, type: word(it.type, .json), defaultValue: present(it.defaultValue), isNullable: it.isNullable,
+      name: it.name, type: it.type.wire, defaultValue: present(it.defaultValue), isNullable: it.isNullable,
       doc: it.doc?.string,
       derived: it.derivation.map {
         .init(
@@ -81,7 +81,7 @@ extension Wire {
             ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
       },
       minimum: it.limits.minimum, maximum: it.limits.maximum, step: it.limits.step, values: values(it.limits),
-      cases: it.limits.cases.isEmpty ? nil : it.limits.cases.map(unionCase), access: word(it.access, .all))
+      cases: it.limits.cases.isEmpty ? nil : it.limits.cases.map(unionCase), access: it.access.wire)
   }
 
   private static func values(_ limits: ValueLimits) -> [JSONOpaque]? {
@@ -93,7 +93,7 @@ extension Wire {
       name: it.name, doc: it.doc?.string,
       properties: it.properties.map {
         .init(
-          name: $0.name, type: word($0.type, .json),
+          name: $0.name, type: $0.type.wire,
           defaultValue: it.required.contains(Text($0.name)) ? nil : present($0.defaultValue),
           isNullable: $0.isNullable, doc: $0.doc?.string, minimum: $0.limits.minimum, maximum: $0.limits.maximum,
           step: $0.limits.step, values: values($0.limits))
@@ -118,7 +118,7 @@ extension Wire {
   package static func link(_ link: Link) -> BindingProtocol.BindingLink {
     .init(
       link: link.id.rawValue, revision: link.revision, first: link.first.description, second: link.second.description,
-      direction: link.isTwoWay ? .twoWay : .firstToSecond, transform: link.transform?.text, inverse: link.inverse?.text,
+      direction: link.direction.wire, transform: link.transform?.text, inverse: link.inverse?.text,
       owner: link.owner?.id)
   }
 
@@ -126,7 +126,7 @@ extension Wire {
 
   package static func environmentKey(_ key: EnvironmentKey) -> EnvironmentProtocol.EnvironmentKey {
     .init(
-      key: key.id.rawValue, type: word(key.definition.type, .json), isNullable: key.definition.isNullable,
+      key: key.id.rawValue, type: key.definition.type.wire, isNullable: key.definition.isNullable,
       defaultValue: present(key.definition.defaultValue), doc: key.definition.doc?.string, isBuiltIn: key.isBuiltIn)
   }
 

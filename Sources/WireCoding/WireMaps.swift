@@ -48,7 +48,7 @@ extension Wire {
   }
 
   package static func position(_ role: LayerProtocol.LayerRole?, _ group: String?, _ index: Int?) -> LayerPosition {
-    LayerPosition(role: role.map { word($0, .operational) }, group: group.map { ID($0) }, index: index)
+    LayerPosition(role: role.map { LayerRole($0) }, group: group.map { ID($0) }, index: index)
   }
 
   package static func time(_ time: LayerTime) -> LayerProtocol.LayerTime {
@@ -58,10 +58,6 @@ extension Wire {
   }
 
   package static func flags(_ state: LayerViewState) -> [ViewProtocol.LayerViewFlag] {
-    let all: [(LayerViewState, ViewProtocol.LayerViewFlag)] = [
-      (.active, .active), (.notVisible, .notVisible), (.outOfScale, .outOfScale), (.loading, .loading),
-      (.error, .error), (.warning, .warning),
-    ]
-    return all.filter { state.contains($0.0) }.map(\.1)
+    LayerViewState.Flag.allCases.filter { state.contains(LayerViewState($0)) }.map(\.wire)
   }
 }

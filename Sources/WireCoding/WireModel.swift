@@ -41,11 +41,11 @@ package enum Wire {
   }
 
   package static func field(_ field: Field) -> SourceProtocol.Field {
-    .init(name: field.name.string, type: word(field.type, .string))
+    .init(name: field.name.string, type: field.type.wire)
   }
 
   package static func field(_ field: SourceProtocol.Field) -> Field {
-    Field(name: field.name, type: word(field.type, .string))
+    Field(name: field.name, type: .init(field.type))
   }
 
   static func sourceStatus(_ status: SourceStatus) -> SourceProtocol.SourceStatus {
@@ -119,5 +119,14 @@ package enum Wire {
         expected: "a time not before startTime")
     }
     return TimeExtent(start: start, end: end)
+  }
+}
+
+extension FeatureProtocol.SortOrder {
+  package var isDescending: Bool {
+    switch self {
+    case .ascending: false
+    case .descending: true
+    }
   }
 }

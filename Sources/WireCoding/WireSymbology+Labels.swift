@@ -40,7 +40,7 @@ extension Wire {
     }
     return LabelDefinition(
       expression: try expression(label.expression, at: "expression"), condition: condition, symbol: textSymbol,
-      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      minScale: label.minScale, maxScale: label.maxScale, placement: .init(label.placement),
       priority: label.priority)
   }
 
@@ -62,7 +62,7 @@ extension Wire {
   package static func label(_ label: LabelDefinition) -> SymbologyProtocol.LabelDefinition {
     .init(
       expression: opaque(label.expression), whereClause: label.condition.map(opaque), symbol: text(label.symbol),
-      minScale: label.minScale, maxScale: label.maxScale, placement: word(label.placement, .automatic),
+      minScale: label.minScale, maxScale: label.maxScale, placement: label.placement.wire,
       priority: label.priority)
   }
 
@@ -79,7 +79,7 @@ extension Wire {
   package static func label(_ label: Label, of id: Int, scale: Double) -> SymbologyProtocol.Label {
     let symbol = label.scaled(by: scale).symbol
     return .init(
-      id: id, text: symbol.text.string, symbol: text(symbol), placement: word(label.placement, .automatic),
+      id: id, text: symbol.text.string, symbol: text(symbol), placement: label.placement.wire,
       priority: label.priority, definition: label.definition)
   }
 

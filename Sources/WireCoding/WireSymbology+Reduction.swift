@@ -39,10 +39,10 @@ extension Wire {
   /// A statistic, under its own name or that of its type and field.
   package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
     let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")
-    return NamedStatistic(name: name, word(wire.type, .count), of: wire.field)
+    return NamedStatistic(name: name, .init(wire.type), of: wire.field)
   }
 
   static func statistic(_ statistic: NamedStatistic) -> FeatureProtocol.Statistic {
-    .init(type: word(statistic.kind, .count), field: statistic.field?.string, name: statistic.name.string)
+    .init(type: statistic.kind.wire, field: statistic.field?.string, name: statistic.name.string)
   }
 }

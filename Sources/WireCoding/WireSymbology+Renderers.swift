@@ -132,7 +132,7 @@ extension Wire {
     case .rotation(let rotation):
       return VisualVariable(
         source: try source(rotation.field, rotation.expression),
-        effect: .rotation(word(rotation.rotationType, .geographic)))
+        effect: .rotation(.init(rotation.rotationType)))
     }
   }
 
@@ -238,7 +238,7 @@ extension Wire {
         .init(
           field: field, expression: expression, stops: ramp.stops.map { .init(value: $0.value, opacity: $0.output) }))
     case .rotation(let kind):
-      return .rotation(.init(field: field, expression: expression, rotationType: word(kind, .geographic)))
+      return .rotation(.init(field: field, expression: expression, rotationType: kind.wire))
     }
   }
 }

@@ -9,11 +9,6 @@ extension Wire {
   /// The deepest nesting of composite symbols.
   private static let maxSymbolDepth = 8
 
-  /// The case with the same raw value in another enumeration: from the model's to the protocol's or back. A test checks that both
-  /// have the same cases, so `fallback` is never used.
-  package static func word<A: RawRepresentable, B: RawRepresentable>(_ word: A, _ fallback: B) -> B
-  where A.RawValue == String, B.RawValue == String { B(rawValue: word.rawValue) ?? fallback }
-
   /// A colour from text that the decoder has validated.
   package static func color(_ text: String) -> Color { Color(text) ?? .lightGray }
 
@@ -24,15 +19,15 @@ extension Wire {
     case .simpleMarker(let marker):
       return .simpleMarker(
         SimpleMarkerSymbol(
-          style: word(marker.style, .circle), color: color(marker.color), size: marker.size, angle: marker.angle,
+          style: .init(marker.style), color: color(marker.color), size: marker.size, angle: marker.angle,
           xOffset: marker.xOffset, yOffset: marker.yOffset, outline: marker.outline.map(outline)))
     case .simpleLine(let line):
       return .simpleLine(
-        SimpleLineSymbol(style: word(line.style, .solid), color: color(line.color), width: line.width))
+        SimpleLineSymbol(style: .init(line.style), color: color(line.color), width: line.width))
     case .simpleFill(let fill):
       return .simpleFill(
         SimpleFillSymbol(
-          style: word(fill.style, .solid), color: color(fill.color), outline: fill.outline.map(outline)))
+          style: .init(fill.style), color: color(fill.color), outline: fill.outline.map(outline)))
     case .text(let text): return .text(self.text(text))
     case .composite(let parts):
       guard depth < maxSymbolDepth else {
@@ -50,7 +45,7 @@ extension Wire {
   }
 
   private static func outline(_ outline: SymbologyProtocol.Outline) -> SimpleLineSymbol {
-    SimpleLineSymbol(style: word(outline.style, .solid), color: color(outline.color), width: outline.width)
+    SimpleLineSymbol(style: .init(outline.style), color: color(outline.color), width: outline.width)
   }
 
   private static func text(_ text: SymbologyProtocol.Symbol.Text) -> TextSymbol {
@@ -61,10 +56,10 @@ extension Wire {
     result.haloColor = text.haloColor.map(color)
     result.haloWidth = text.haloWidth
     result.fontFamily = Text(text.fontFamily)
-    result.fontStyle = word(text.fontStyle, .normal)
-    result.fontWeight = word(text.fontWeight, .normal)
-    result.horizontalAlignment = word(text.horizontalAlignment, .center)
-    result.verticalAlignment = word(text.verticalAlignment, .middle)
+    result.fontStyle = .init(text.fontStyle)
+    result.fontWeight = .init(text.fontWeight)
+    result.horizontalAlignment = .init(text.horizontalAlignment)
+    result.verticalAlignment = .init(text.verticalAlignment)
     return result
   }
 
@@ -93,19 +88,19 @@ extension Wire {
     case .simpleMarker(let marker):
       .simpleMarker(
         .init(
-          style: word(marker.style, .circle), color: marker.color.text, size: marker.size, angle: marker.angle,
+          style: marker.style.wire, color: marker.color.text, size: marker.size, angle: marker.angle,
           xOffset: marker.xOffset, yOffset: marker.yOffset, outline: marker.outline.map(outline)))
     case .simpleLine(let line):
-      .simpleLine(.init(style: word(line.style, .solid), color: line.color.text, width: line.width))
+      .simpleLine(.init(style: line.style.wire, color: line.color.text, width: line.width))
     case .simpleFill(let fill):
-      .simpleFill(.init(style: word(fill.style, .solid), color: fill.color.text, outline: fill.outline.map(outline)))
+      .simpleFill(.init(style: fill.style.wire, color: fill.color.text, outline: fill.outline.map(outline)))
     case .text(let text): self.text(text)
     case .composite(let parts): .composite(parts.map(self.symbol))
     }
   }
 
   private static func outline(_ outline: SimpleLineSymbol) -> SymbologyProtocol.Outline {
-    .init(style: word(outline.style, .solid), color: outline.color.text, width: outline.width)
+    .init(style: outline.style.wire, color: outline.color.text, width: outline.width)
   }
 
   package static func text(_ text: TextSymbol) -> SymbologyProtocol.Symbol {
@@ -114,9 +109,9 @@ extension Wire {
         text: text.text.string, color: text.color.text, size: text.size, angle: text.angle, xOffset: text.xOffset,
         yOffset: text.yOffset, haloColor: text.haloColor?.text, haloWidth: text.haloWidth,
         fontFamily: text.fontFamily?.string,
-        fontStyle: word(text.fontStyle, .normal), fontWeight: word(text.fontWeight, .normal),
-        horizontalAlignment: word(text.horizontalAlignment, .center),
-        verticalAlignment: word(text.verticalAlignment, .middle)))
+        fontStyle: text.fontStyle.wire, fontWeight: text.fontWeight.wire,
+        horizontalAlignment: text.horizontalAlignment.wire,
+        verticalAlignment: text.verticalAlignment.wire))
   }
 
   // MARK: As JSON text, the stored form of a graphic's own symbol

@@ -96,7 +96,7 @@ extension Wire {
 
   package static func locationDisplay(_ display: LocationDisplay) -> ViewProtocol.LocationDisplay {
     .init(
-      source: display.source?.rawValue, autoPanMode: word(display.autoPanMode, .off),
+      source: display.source?.rawValue, autoPanMode: display.autoPanMode.wire,
       wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
   }
 

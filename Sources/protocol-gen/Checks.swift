@@ -93,6 +93,7 @@ struct Checks {
       if type.collection != nil, list.contains(where: { $0.settable != nil }), definition.update(of: type) == nil {
         problems.report(type.about.path, "members of it are settable, and no command has its \"members\"")
       }
+      if type.collection != nil { words(list) }
     case .union(let variants):
       distinct(variants.map { ($0.tag, $0.about) }, "tag", at: type.about.path / "variants")
       for variant in variants {
@@ -121,6 +122,16 @@ struct Checks {
         problems.report(type.about.path / "pattern", "expected a regular expression, found \"\(pattern)\"")
       }
     case .opaque: break
+    }
+  }
+
+  /// Members hold words of enumerations as texts, so each of these needs its model's.
+  private func words(_ members: [Property]) {
+    for member in members {
+      for name in member.type.names + (member.settable?.names ?? []) {
+        guard let type = types[name], case .enumeration = type.kind, type.model == nil else { continue }
+        problems.report(type.about.path / "model", "objects have \(name), so \"model\" names the model's enumeration")
+      }
     }
   }
 

@@ -174,6 +174,8 @@ struct TypeDefinition {
   var strictness: Strictness?
   /// The collection of the state tree whose objects it describes: their members are read from the model's tables.
   var collection: String?
+  /// Of an enumeration: the model's, which has the same cases.
+  var model: ModelType?
   /// The type of objects whose saved members are properties of this one.
   var members: String?
   var example: Tree?
@@ -194,6 +196,19 @@ struct TypeDefinition {
   /// The names of the types that its values contain directly: not in an array or a map.
   var contained: [String] {
     properties.compactMap { if case .named(let name) = $0.type { name } else { nil } }
+  }
+}
+
+/// An enumeration of the server's, which the definition names after its module: `GeoModel.Layer.Kind`.
+struct ModelType {
+  let module: String
+  let name: String
+
+  init?(_ text: String) {
+    guard let parts = text.wholeMatch(of: /([A-Z][A-Za-z0-9]*)\.([A-Z][A-Za-z0-9]*(?:\.[A-Z][A-Za-z0-9]*)*)/) else {
+      return nil
+    }
+    (module, name) = (String(parts.1), String(parts.2))
   }
 }
 

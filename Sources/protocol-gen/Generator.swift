@@ -30,6 +30,7 @@ struct Generator {
     return [
       ("GeoProtocol", swift()),
       ("GeoModel", ["Members.swift": ModelMembers(definition: definition).file(), "Kinds.swift": kinds.model()]),
+      ("WireCoding", ["Words.swift": ModelWords(definition: definition).file()]),
       ("Links", ["Updates.swift": ModelMembers(definition: definition).updates()]),
       ("Documents", ["SavedKinds.swift": kinds.documents()]),
       ("Host", ["Services.swift": kinds.services(["Documents", "Handlers", "Links"])]),

@@ -91,7 +91,8 @@ extension TypeDefinition {
       example: reader.required("example", "a value of the type"))
     switch word {
     case .object: (collection, members) = (reader.string("collection"), reader.string("members"))
-    case .union, .enum: break
+    case .enum: model = reader.model("model")
+    case .union: break
     case .string: python = reader.string("python")
     case .integer, .number: unit = reader.string("unit")
     case .opaque:

@@ -67,6 +67,9 @@ final class ObjectReader {
 
   func string(_ name: String) -> String? { value(name, "string", \.string) }
   func requiredString(_ name: String) -> String { value(name, "string", isRequired: true, \.string) ?? "" }
+  func model(_ name: String) -> ModelType? {
+    value(name, "an enumeration after its module: GeoModel.Layer.Kind") { $0.string.flatMap { ModelType($0) } }
+  }
   func integer(_ name: String) -> Int? { value(name, "integer", \.integer) }
   func requiredInteger(_ name: String) -> Int { value(name, "integer", isRequired: true, \.integer) ?? 0 }
   func number(_ name: String) -> Tree? { value(name, "number") { $0.number == nil ? nil : $0 } }

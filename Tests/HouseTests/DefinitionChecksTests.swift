@@ -64,6 +64,7 @@ private let mistakes = [
   Mistake(#", "example": {"kind": "internalError"}"#, "", "/errors/1/example: expected object", in: "errors.json"),
   Mistake(#", "example": "a""#, "", "/types/0/example: expected a value of the type, found nothing"),
   Mistake(#""example": "off""#, #""example": "on""#, #"/types/4/example: expected one of "off""#),
+  Mistake(#""model": "Sample.Mode""#, #""model": "Mode""#, "/types/4/model: expected an enumeration after its module"),
   Mistake(#""strict": "untagged""#, #""strict": "no""#, #"/types/5/strict: expected one of "always""#),
   Mistake(#""include": ["Choice"]"#, #""include": ["Choose"]"#, "/methods/3/include/0: there is no group Choose"),
   Mistake(#""errors": ["busy"]"#, #""errors": []"#, "no method answers busy"),

@@ -39,7 +39,7 @@ import Testing
       let v = Double(index * 104_729 % 500) / 490 - 0.01
       positions.append(Point(x: box.xMin + u * box.width, y: box.yMin + v * box.height))
     }
-    for interpolation in [ElevationInterpolation.bilinear, .nearest] {
+    for interpolation in [Interpolation.bilinear, .nearest] {
       let all = try raster.sample(positions, interpolation: interpolation)
       for index in 0..<positions.count {
         #expect(try raster.sample(positions[index], interpolation: interpolation) == all[index])
@@ -167,7 +167,7 @@ import Testing
     let raster = try ElevationRaster(readers, path: fixture("jacksboro_dem.tif"))
     let point = Point(x: -84.25, y: 36.6)
     let expected = try raster.sample(point)
-    try await withThrowingTaskGroup(of: ElevationSample.self) { group in
+    try await withThrowingTaskGroup(of: HeightSample.self) { group in
       for _ in 0..<16 { group.addTask { try raster.sample(point) } }
       for try await sample in group { #expect(sample == expected) }
     }

@@ -24,10 +24,15 @@ extension Binding {
 }
 
 extension Link {
+  /// Which ends follow the other.
+  public enum Direction: String, MemberSettable { case twoWay, firstToSecond }
+
+  public var direction: Direction { isTwoWay ? .twoWay : .firstToSecond }
+
   public static let members: [Member<Link>] = [
     Member(constant: "first") { $0.first },
     Member(constant: "second") { $0.second },
-    Member(constant: "direction") { $0.isTwoWay ? "twoWay" : "firstToSecond" },
+    Member(constant: "direction") { $0.direction },
     Member(constant: "transform") { $0.transform },
     Member(constant: "inverse") { $0.inverse },
     Member(constant: "owner") { $0.owner?.id },

@@ -79,7 +79,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Who may set a property.
-public enum PropertyAccess: String, Hashable, Sendable {
+public enum PropertyAccess: Hashable, Sendable {
   case all
   /// Requests with the origin of the one that created the view model.
   case owner

@@ -166,16 +166,27 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Loaded, visible and within the scale range; of a group, if any of its layers is.
-  public static let active = LayerViewState(rawValue: 1)
-  /// Hidden, by itself or by a group.
-  public static let notVisible = LayerViewState(rawValue: 2)
-  /// The scale of the view is outside the layer's range, or a group's.
-  public static let outOfScale = LayerViewState(rawValue: 4)
-  public static let loading = LayerViewState(rawValue: 8)
-  public static let error = LayerViewState(rawValue: 16)
-  /// Of a group: some of its layers have failed to load, but not all.
-  public static let warning = LayerViewState(rawValue: 32)
+  /// One flag of it.
+  public enum Flag: UInt8, CaseIterable, Sendable {
+    /// Loaded, visible and within the scale range; of a group, if any of its layers is.
+    case active = 1
+    /// Hidden, by itself or by a group.
+    case notVisible = 2
+    /// The scale of the view is outside the layer's range, or a group's.
+    case outOfScale = 4
+    case loading = 8
+    case error = 16
+    /// Of a group: some of its layers have failed to load, but not all.
+    case warning = 32
+  }
+  public init(_ flag: Flag) { rawValue = flag.rawValue }
+
+  public static let active = LayerViewState(.active)
+  public static let notVisible = LayerViewState(.notVisible)
+  public static let outOfScale = LayerViewState(.outOfScale)
+  public static let loading = LayerViewState(.loading)
+  public static let error = LayerViewState(.error)
+  public static let warning = LayerViewState(.warning)
 }
 
 extension String {

@@ -100,6 +100,10 @@ public struct LocationSource: Sendable {
   var emittedAtResume = 0
   var firstTimestamp: Instant?
 
+  public enum Kind: String, MemberSettable { case simulated }
+
+  public var kind: Kind { .simulated }
+
   /// Whether the location at the end of the line has been emitted.
   var hasEnded: Bool { !loops && emitted > 0 && Double(emitted - 1) * interval * velocity >= drive.length }
 

@@ -97,7 +97,7 @@ public struct MapContent: Hashable, Sendable {
 }
 
 /// The role of a layer in a map or a scene.
-public enum LayerRole: String, Hashable, Sendable { case operational, base, reference }
+public enum LayerRole: Hashable, Sendable { case operational, base, reference }
 
 /// A list that holds layers: at the top level, or of a group.
 enum LayerList: Hashable, Sendable {

@@ -144,16 +144,6 @@ public protocol ElevationSource: Sendable {
   ) throws -> [HeightSample]
 }
 
-/// How heights between the centers of cells are computed.
-public enum Interpolation: Hashable, Sendable { case bilinear, nearest }
-
-/// The sample of a source at a point, in metres.
-public enum HeightSample: Hashable, Sendable {
-  case value(Double)
-  case noData
-  case outside
-}
-
 /// The elevation of a surface at a point, in metres.
 public enum Elevation: Hashable, Sendable {
   /// `source` is the id of the source that has the height.

@@ -3,7 +3,7 @@
 import Query
 
 /// How given ids change a selection.
-public enum SelectionMode: String, Hashable, Sendable {
+public enum SelectionMode: Hashable, Sendable {
   case new, add, subtract
 
   /// The rows to select or deselect when rows are given. Both lists are ascending, as is the result.

@@ -12,7 +12,7 @@ extension Source {
 
 extension LocationSource {
   public static let members: [Member<LocationSource>] = [
-    Member(.kind) { _ in "simulated" },
+    Member(.kind) { $0.kind },
     Member(.status) { $0.status },
     Member(.velocity) { $0.velocity },
     Member(.interval) { $0.interval },

@@ -12,7 +12,7 @@ public enum ViewContent: Hashable, Sendable {
 }
 
 /// Whether a view recenters on the location.
-public enum AutoPanMode: String, Hashable, Sendable { case off, recenter }
+public enum AutoPanMode: Hashable, Sendable { case off, recenter }
 
 /// The location source of a view, and how the view follows it.
 public struct LocationDisplay: Hashable, Sendable {

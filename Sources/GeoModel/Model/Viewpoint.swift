@@ -18,7 +18,7 @@ public enum Viewpoint: Hashable, Sendable {
   /// In scenes only.
   case camera(SceneCamera)
 
-  public enum Kind: String, Hashable, Sendable { case centerAndScale, boundingGeometry, camera }
+  public enum Kind: Hashable, Sendable { case centerAndScale, boundingGeometry, camera }
 
   public var kind: Kind {
     switch self {

@@ -4,7 +4,7 @@ import Geometry
 import Query
 
 /// The method by which numbers are divided into classes.
-public enum ClassificationMethod: String, Hashable, Sendable, CaseIterable {
+public enum ClassificationMethod: Hashable, Sendable, CaseIterable {
   /// Classes of equal width between the minimum and the maximum.
   case equalInterval
   /// Classes with equal numbers of features, as far as equal values allow: each ends at a quantile of type 7 by

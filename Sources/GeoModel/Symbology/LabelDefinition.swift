@@ -6,7 +6,7 @@ import TextFormatting
 
 /// A class of labels.
 public struct LabelDefinition: Hashable, Sendable {
-  public enum Placement: String, Hashable, Sendable, CaseIterable {
+  public enum Placement: Hashable, Sendable, CaseIterable {
     case automatic
     case pointAboveCenter, pointAboveLeft, pointAboveRight, pointBelowCenter, pointBelowLeft, pointBelowRight
     case pointCenterCenter, pointCenterLeft, pointCenterRight

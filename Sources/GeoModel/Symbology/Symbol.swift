@@ -25,7 +25,7 @@ public indirect enum Symbol: Hashable, Sendable {
 
 /// A shape at a point.
 public struct SimpleMarkerSymbol: Hashable, Sendable {
-  public enum Style: String, Hashable, Sendable, CaseIterable { case circle, cross, diamond, square, triangle, x }
+  public enum Style: Hashable, Sendable, CaseIterable { case circle, cross, diamond, square, triangle, x }
   public var style = Style.circle
   public var color = Color.lightGray
   public var size = 8.0
@@ -52,7 +52,7 @@ public struct SimpleMarkerSymbol: Hashable, Sendable {
 
 /// A line, by itself or as an outline.
 public struct SimpleLineSymbol: Hashable, Sendable {
-  public enum Style: String, Hashable, Sendable, CaseIterable {
+  public enum Style: Hashable, Sendable, CaseIterable {
     case solid, dash, dot, dashDot, dashDotDot, longDash, longDashDot, shortDash, shortDashDot, shortDashDotDot,
       shortDot
     /// Draws nothing.
@@ -71,7 +71,7 @@ public struct SimpleLineSymbol: Hashable, Sendable {
 
 /// The fill of an area.
 public struct SimpleFillSymbol: Hashable, Sendable {
-  public enum Style: String, Hashable, Sendable, CaseIterable {
+  public enum Style: Hashable, Sendable, CaseIterable {
     case solid, backwardDiagonal, cross, diagonalCross, forwardDiagonal, horizontal, vertical
     /// Draws nothing.
     case null
@@ -89,10 +89,10 @@ public struct SimpleFillSymbol: Hashable, Sendable {
 
 /// A text at a point.
 public struct TextSymbol: Hashable, Sendable {
-  public enum FontStyle: String, Hashable, Sendable, CaseIterable { case normal, italic, oblique }
-  public enum FontWeight: String, Hashable, Sendable, CaseIterable { case normal, bold }
-  public enum HorizontalAlignment: String, Hashable, Sendable, CaseIterable { case left, center, right, justify }
-  public enum VerticalAlignment: String, Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
+  public enum FontStyle: Hashable, Sendable, CaseIterable { case normal, italic, oblique }
+  public enum FontWeight: Hashable, Sendable, CaseIterable { case normal, bold }
+  public enum HorizontalAlignment: Hashable, Sendable, CaseIterable { case left, center, right, justify }
+  public enum VerticalAlignment: Hashable, Sendable, CaseIterable { case top, middle, baseline, bottom }
   public var text: Text = ""
   public var color = Color.black
   public var size = 8.0

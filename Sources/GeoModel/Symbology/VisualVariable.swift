@@ -2,7 +2,7 @@
 
 /// Sets one property of the renderer's symbol by a number of the feature. Without a number the symbol is unchanged.
 public struct VisualVariable: Hashable, Sendable {
-  public enum Rotation: String, Hashable, Sendable, CaseIterable {
+  public enum Rotation: Hashable, Sendable, CaseIterable {
     /// Clockwise from north.
     case geographic
     /// Counterclockwise from east: 90 is upright.

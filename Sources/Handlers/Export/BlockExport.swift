@@ -82,7 +82,7 @@ extension ExportReport {
       add(.init(kind: .fieldName, field: name, name: written.name.string))
     }
     if written.type != own.source.type || own.isMixed {
-      add(.init(kind: .fieldType, field: name, type: .init(rawValue: written.type.rawValue)))
+      add(.init(kind: .fieldType, field: name, type: written.type.wire))
     }
   }
 }

@@ -43,7 +43,10 @@ struct FeatureExport: Sendable {
 
   private func checkFree(_ path: String) throws(RPCError) {
     guard FileIdentity(path: path) != nil else { return }
-    if params.ifExists == .error { throw RPCError(fileExists: path) }
+    switch params.ifExists {
+    case .error: throw RPCError(fileExists: path)
+    case .replace: break
+    }
     // Its journal would be taken for that of the new file.
     for journal in ["-wal", "-journal"] where FileIdentity(path: path + journal).map({ $0.size > 0 }) ?? false {
       let reason = "a program has it open as a database: \(path.lastName + journal) lies beside it"
@@ -88,7 +91,7 @@ struct FeatureExport: Sendable {
       differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,
       failedCount: report.failedCount > 0 ? report.failedCount : nil,
       warnings: report.warnings.isEmpty ? nil : report.warnings,
-      lost: lost.isEmpty ? nil : lost.compactMap { .init(rawValue: $0.rawValue) })
+      lost: lost.isEmpty ? nil : lost.map(\.wire))
   }
 
   // MARK: Features

@@ -259,7 +259,7 @@ struct FeatureQuery: Sendable {
         throw ModelError.unknownField(
           each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(index)/field")
       }
-      return SortTerm(column: column, isDescending: each.order == .descending)
+      return SortTerm(column: column, isDescending: each.order.isDescending)
     }
   }
 

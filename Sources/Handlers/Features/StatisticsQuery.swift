@@ -44,7 +44,7 @@ struct StatisticsQuery: Sendable {
       guard let place = names.firstIndex(where: { Text($0) == Text(each.field) }) else {
         throw ModelError.unknownField(each.field, available: names, path: "/orderBy/\(index)/field")
       }
-      return GroupTerm(index: place, isDescending: each.order == .descending)
+      return GroupTerm(index: place, isDescending: each.order.isDescending)
     }
     let schema = features.store.schema
     let types = columns.map(schema.declaredType) + statistics.map(schema.resultType)

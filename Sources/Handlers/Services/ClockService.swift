@@ -13,7 +13,7 @@ package enum ClockService: ClockHandlers {
   package static func get(_ params: Get.Params, on client: any HandlerClient) throws -> Get.Result {
     let clock = client.world.clock
     return .init(
-      revision: client.world.revision, mode: mode(clock),
+      revision: client.world.revision, mode: clock.mode.wire,
       now: (clock.mode == .real ? client.realTime : clock.now).text, tickRate: clock.tickRate)
   }
 
@@ -22,11 +22,11 @@ package enum ClockService: ClockHandlers {
   > {
     let now = try params.now.map { try instant($0, "/params/now") }
     world.setClock(
-      mode: params.mode.map { $0 == .real ? .real : .manual }, now: now, tickRate: params.tickRate,
+      mode: params.mode.map { Clock.Mode($0) }, now: now, tickRate: params.tickRate,
       realTime: world.realTime)
     return {
       .init(
-        revision: $0.revision, mode: mode($0.clock), now: $0.clock.now.text, tickRate: $0.clock.tickRate)
+        revision: $0.revision, mode: $0.clock.mode.wire, now: $0.clock.now.text, tickRate: $0.clock.tickRate)
     }
   }
 
@@ -47,6 +47,4 @@ package enum ClockService: ClockHandlers {
     }
     return .init(revision: client.world.revision, now: client.world.clock.now.text, ticks: ticks)
   }
-
-  private static func mode(_ clock: Clock) -> ClockProtocol.ClockMode { clock.mode == .real ? .real : .manual }
 }

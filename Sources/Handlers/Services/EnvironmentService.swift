@@ -10,7 +10,7 @@ package enum EnvironmentService: EnvironmentHandlers {
   package static func register(_ params: Register.Params, in world: inout World) throws -> Answer<Register.Result> {
     try world.registerEnvironmentKey(
       PropertyDefinition(
-        name: params.key, type: Wire.word(params.type, .json), isNullable: params.isNullable,
+        name: params.key, type: .init(params.type), isNullable: params.isNullable,
         defaultValue: try params.defaultValue.map { try Wire.value($0) }, doc: params.doc, derivation: nil))
     return { .init(revision: $0.revision) }
   }

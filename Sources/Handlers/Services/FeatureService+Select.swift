@@ -9,7 +9,7 @@ extension FeatureService {
     let features = try FeatureQuery(params, in: world)
     let object =
       params.layer.map { ObjectReference(.layers, $0) } ?? ObjectReference(.overlays, params.overlay ?? "")
-    let mode = Wire.word(params.mode, SelectionMode.new)
+    let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
       let shares = WorkShare(worker).split(by: 9, 1)
       let rows = try features.rows(shares[0])

@@ -21,7 +21,7 @@ extension LayerService {
       try reused(params.id, params.ifExists, in: content, &world)
       ?? world.addGroupLayer(
         id: params.id.map { ID($0) }, to: content, name: params.name,
-        visibilityMode: Wire.word(params.visibilityMode, .independent),
+        visibilityMode: .init(params.visibilityMode),
         at: Wire.position(params.role, params.group, params.index))
     return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }

@@ -110,7 +110,7 @@ extension LayerService {
         in: store, of: source, normalizationField: params.normalizationField, isCancelled: { worker.isCancelled })
       try worker.checkCancelled()
       let classes = Classification(
-        numbers, Wire.word(params.method, .equalInterval), count: params.classCount,
+        numbers, .init(params.method), count: params.classCount,
         isCancelled: { worker.isCancelled })
       try worker.checkCancelled()
       let renderer = try classes.renderer(

@@ -32,7 +32,7 @@ package enum LayerService: LayerHandlers {
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Answer<Select.Result> {
     let ids = try chosen(params, in: world)
-    let count = try world.selectFeatures(ids, Wire.word(params.mode, .new), of: ID(params.layer))
+    let count = try world.selectFeatures(ids, .init(params.mode), of: ID(params.layer))
     return { .init(revision: $0.revision, selectedCount: count) }
   }
 

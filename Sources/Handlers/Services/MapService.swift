@@ -42,10 +42,14 @@ extension World {
   package mutating func existing<E: Entity>(
     _ id: String?, _ ifExists: SessionProtocol.IfExists, _ kind: E.Type
   ) throws -> E? {
-    guard ifExists != .error, let id, let existing = self[keyPath: E.registry][ID(id)] else { return nil }
-    if ifExists == .reuse { return existing }
-    try close(existing.id)
-    return nil
+    guard let id, let existing = self[keyPath: E.registry][ID(id)] else { return nil }
+    switch ifExists {
+    case .error: return nil
+    case .reuse: return existing
+    case .replace:
+      try close(existing.id)
+      return nil
+    }
   }
 
   /// Throws `idExists` before a task begins that would make an object. An object that it replaces stays until the task ends.

@@ -186,7 +186,7 @@ package enum OverlayService: OverlayHandlers {
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Answer<Select.Result> {
     let count = try world.selectGraphics(
-      try ColumnReader.ids(params.ids), Wire.word(params.mode, .new), of: ID(params.overlay))
+      try ColumnReader.ids(params.ids), .init(params.mode), of: ID(params.overlay))
     return { .init(revision: $0.revision, selectedCount: count) }
   }
 }

@@ -139,7 +139,7 @@ package enum SceneService: SceneHandlers {
     let revision = world.revision
     return TaskPlan(result: { worker in
       let elevations = try surface.elevations(
-        at: requested, reference: reference, interpolation: params.interpolation == .nearest ? .nearest : .bilinear,
+        at: requested, reference: reference, interpolation: .init(params.interpolation),
         stopsAtNoData: params.stopAtNoData, transformer: transformer
       ) { worker.isCancelled }
       try worker.checkCancelled()
@@ -159,14 +159,6 @@ private struct RasterSource: ElevationSource {
   func sample(
     _ points: [Point], interpolation: Interpolation, isCancelled: @Sendable () -> Bool
   ) throws -> [HeightSample] {
-    let samples = try raster.sample(
-      Positions(points), interpolation: interpolation == .nearest ? .nearest : .bilinear, isCancelled: isCancelled)
-    return samples.map { sample in
-      switch sample {
-      case .value(let height): .value(height)
-      case .noData: .noData
-      case .outside: .outside
-      }
-    }
+    try raster.sample(Positions(points), interpolation: interpolation, isCancelled: isCancelled)
   }
 }

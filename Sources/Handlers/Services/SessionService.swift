@@ -26,7 +26,7 @@ package enum SessionService: SessionHandlers {
         graphics: world.itemCount(of: .overlays),
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
       residentBytes: client.residentBytes,
-      confinement: client.readers.confinement.map { parts in parts.map { .init(rawValue: $0.rawValue) ?? .memory } })
+      confinement: client.readers.confinement.map { parts in parts.map(\.wire) })
   }
 
   package static func describe(_ params: Describe.Params, in world: World) throws -> Describe.Result {

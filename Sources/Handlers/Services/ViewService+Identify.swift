@@ -28,7 +28,7 @@ extension ViewService {
 
   package static func select(_ params: Select.Params, in world: inout World) throws -> Plan<Select.Result> {
     let identification = try Identification(params, in: world)
-    let mode = Wire.word(params.mode, SelectionMode.new)
+    let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
       let found = try identification.found(WorkShare(worker)).map { ($0.layer.object, $0.ids) }
       return { world in

@@ -51,7 +51,7 @@ package enum ViewService: ViewHandlers {
   package static func getViewpoint(_ params: GetViewpoint.Params, in world: World) throws -> GetViewpoint.Result {
     let view = try world.views.require(ID(params.view))
     let viewpoint = try view.viewpoint(
-      as: Wire.word(params.kind, .centerAndScale), in: try world.canonical(params.spatialReference), world.transformer)
+      as: .init(params.kind), in: try world.canonical(params.spatialReference), world.transformer)
     return .init(revision: world.revision, viewpoint: Wire.viewpoint(viewpoint))
   }
 
@@ -69,7 +69,7 @@ package enum ViewService: ViewHandlers {
     _ = try world.views.require(id)
     return try world.animateViewpoint(
       of: id, to: try Wire.target(params.viewpoint), duration: params.duration,
-      easing: params.easing == .linear ? .linear : .easeInOut)
+      easing: .init(params.easing))
   }
 
   package static func animateViewpointEnded(
@@ -82,7 +82,7 @@ package enum ViewService: ViewHandlers {
     _ params: ObserveViewpoint.Params, on client: any HandlerClient
   ) throws -> ObserveViewpoint.Result {
     let view = try client.world.views.require(ID(params.view))
-    let kinds = params.kinds.map { Wire.word($0, Viewpoint.Kind.centerAndScale) }
+    let kinds = params.kinds.map { Viewpoint.Kind($0) }
     let id = try client.subscribers.makeID()
     client.subscribers.add(
       ViewpointSubscriber(
@@ -135,7 +135,7 @@ package enum ViewService: ViewHandlers {
     let id = ViewID(params.view)
     try world.updateLocationDisplay(
       of: id, source: params.source.map { ID($0) },
-      autoPanMode: params.autoPanMode.map { Wire.word($0, .off) },
+      autoPanMode: params.autoPanMode.map { AutoPanMode($0) },
       wanderExtentFactor: params.wanderExtentFactor, initialZoomScale: params.initialZoomScale,
       clear: params.clear ?? [])
     return {

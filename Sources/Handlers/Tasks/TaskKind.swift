@@ -59,13 +59,3 @@ package enum Prerequisite: Sendable {
   /// All saves of documents under way.
   case saves
 }
-
-extension WorkPriority {
-  package init(_ priority: SessionProtocol.TaskPriority) {
-    switch priority {
-    case .background: self = .background
-    case .utility: self = .utility
-    case .userInitiated: self = .userInitiated
-    }
-  }
-}

@@ -4,7 +4,7 @@ import Geometry
 
 /// One figure about the features of a group.
 public struct Statistic: Hashable, Sendable {
-  public enum Kind: String, Hashable, Sendable, CaseIterable {
+  public enum Kind: Hashable, Sendable, CaseIterable {
     /// The number of values that are not null; without a column that of features.
     case count
     /// Of numbers; values of other types do not count. Null without any, and where the result is not finite.

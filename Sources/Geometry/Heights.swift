@@ -1,0 +1,18 @@
+// What is asked of elevation rasters and what they answer: shared by the model and the room that reads rasters.
+
+/// How heights between the centres of cells are computed.
+public enum Interpolation: Hashable, Sendable {
+  /// Interpolates between the centres of the four surrounding cells; near an outer edge, between those that exist.
+  case bilinear
+  /// The cell that contains the position.
+  case nearest
+}
+
+/// The height at one position of a raster. 0 is a height, never "unknown".
+public enum HeightSample: Hashable, Sendable {
+  /// Metres.
+  case value(Double)
+  /// Inside the raster, without a value.
+  case noData
+  case outside
+}
