@@ -9,7 +9,7 @@ BUILD := .build/release
 SERVER := $(BUILD)/geomodel-server
 CLIENT := Clients/python/src
 
-.PHONY: help dependencies build demo check test fuzz sanitize soak bench generate generate-locales check-member install format clean
+.PHONY: help dependencies build demo check test fuzz sanitize soak bench generate generate-locales check-samples install format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +46,8 @@ bench: build ## compare with C floors, as ratios, in one run
 generate: dependencies ## write all generated code from Protocol/
 	@swift build $(SWIFT_FLAGS) --product protocol-gen
 	@$(BUILD)/protocol-gen Protocol --sources Sources --python $(CLIENT)/geomodel/_generated \
-	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol
+	  --reference Protocol/reference --openrpc Protocol/openrpc.json --schemas Protocol \
+	  --changelog Protocol/CHANGELOG.md
 
 generate-locales: ## write names of months and days and styles of numbers from the CLDR in Babel
 	@test -e .build-babel/bin/python || { python3 -m venv .build-babel && .build-babel/bin/pip install -q babel==2.18.0; }
@@ -59,8 +60,8 @@ install: build ## copy the server to PREFIX/bin (/usr/local unless set)
 format: ## format the Swift sources in place
 	@swift format --in-place --recursive Sources Tests Package.swift --configuration .swift-format
 
-check-member: dependencies ## build with a sample member of a layer and run its case
-	@.ci/check-member
+check-samples: dependencies ## build with a sample member and a sample kind of object, and run every test that reads the definition
+	@.ci/check-samples
 
 clean: ## remove what was built
 	@rm -rf .build .build-*

@@ -3,13 +3,13 @@
 struct Command {
   static let usage = """
     usage: protocol-gen PROTOCOL_DIR [--check] [--sources DIR] [--swift DIR] [--swift-import MODULE] [--python DIR]
-                        [--reference DIR] [--openrpc FILE] [--schemas DIR]
+                        [--reference DIR] [--openrpc FILE] [--schemas DIR] [--changelog FILE]
 
     Checks the definition in PROTOCOL_DIR (domains/*.json, errors.json) and writes what is asked for.
     With --check it writes nothing and exits 1 naming the files that differ.
     """
 
-  private static let outputFlags = ["--sources", "--swift", "--python", "--reference", "--openrpc", "--schemas"]
+  private static let outputFlags = ["--sources", "--swift", "--python", "--reference", "--openrpc", "--schemas", "--changelog"]
 
   private var folder = ""
   private var isCheck = false
@@ -57,6 +57,14 @@ struct Command {
       for (name, text) in generator.schemas().sorted(by: { $0.key < $1.key }) {
         differing += try update(file: path + "/" + name, text)
       }
+    }
+    if let path = outputs["--changelog"] {
+      guard let text = ChangeLog(definition: definition).updated(String(decoding: try Files.read(path), as: UTF8.self))
+      else {
+        Files.say("\(path) has no list of what is in the definition since \(definition.version)")
+        return 1
+      }
+      differing += try update(file: path, text)
     }
     if isCheck, !differing.isEmpty {
       for path in differing { Files.say("\(path) is not what Protocol/ says; run `make generate`") }

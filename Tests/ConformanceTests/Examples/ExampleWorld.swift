@@ -26,15 +26,26 @@ struct ExampleWorld: Sendable, CustomTestStringConvertible {
         worlds.append(ExampleWorld(name: last.name, steps: last.steps + [line]))
       }
     }
-    return worlds
+    // A domain that none of them has needs no world: its examples build on each other alone.
+    let used = Set(worlds.flatMap(\.examples).map { $0.prefix { $0 != "/" } })
+    for domain in try domains() where !used.contains(domain["domain"]?.string?[...] ?? "") {
+      let examples = (domain["methods"]?.array ?? []).compactMap { $0["name"] }
+      worlds.append(ExampleWorld(name: domain["domain"]?.string ?? "", steps: examples.map { ["example": $0] }))
+    }
+    return worlds.filter { !$0.steps.isEmpty }
+  }
+
+  private static func domains() throws -> [Value] {
+    let folder = repository.appending(path: "Protocol/domains")
+    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .map { try Value([UInt8](Data(contentsOf: $0))) }
   }
 
   /// The examples of all methods, by the method's name.
   static func definitions() throws -> [String: Value] {
     var examples: [String: Value] = [:]
-    let folder = repository.appending(path: "Protocol/domains")
-    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
-      for method in try Value([UInt8](Data(contentsOf: file)))["methods"]?.array ?? [] {
+    for domain in try domains() {
+      for method in domain["methods"]?.array ?? [] {
         guard let name = method["name"]?.string else { continue }
         examples[name] = .object((method["example"]?.object ?? [:]).merging(["method": .string(name)]) { $1 })
       }

@@ -27,15 +27,11 @@ struct CodePointTests {
 
   // MARK: Members with texts
 
-  /// The commands whose params are checked for texts.
-  private static let setters = [
-    "map/update", "scene/update", "layer/update", "overlay/update", "overlay/updateGraphics", "viewModel/set",
-    "environment/set",
-  ]
+  /// The commands whose params are checked for texts, beside those that the definition says set members of an object.
+  private static let setters = ["overlay/updateGraphics", "viewModel/set", "environment/set"]
 
   /// Members whose strings are not free text.
   private static let others: Set<String> = [
-    "layer/update.clear[]", "map/update.clear[]", "overlay/update.clear[]", "scene/update.clear[]",
     "viewModel/set.clear[]", "viewModel/set.path",
     // Instants, and definitions that libraries parse.
     "TimeExtent.startTime", "TimeExtent.endTime", "Viewpoint.center", "Viewpoint.geometry",
@@ -51,9 +47,11 @@ struct CodePointTests {
     .object(["type": "text", "text": "x", "color": "#000000"].merging([member: .string(text)]) { $1 })
   }
 
-  static let settings: [TextSetting] =
+  /// Members that are texts and nothing else are set as they are; others, and parts of members, have settings of their own.
+  static let settings: [TextSetting] = own + ((try? TextMembers().plain(except: own.map(\.member))) ?? [])
+
+  private static let own: [TextSetting] =
     [
-      .init("map/update.title", "map/update") { ["map": "m", "title": .string($0)] },
       .init("BasemapUpdate.name", "map/update") { ["map": "m", "basemap": ["name": .string($0)]] },
       .init("NewBookmark.name", "map/update") {
         let viewpoint: Value = [
@@ -61,9 +59,6 @@ struct CodePointTests {
         ]
         return ["map": "m", "bookmarks": [["id": "b", "name": .string($0), "viewpoint": viewpoint]]]
       },
-      .init("scene/update.title", "scene/update") { ["scene": "sc", "title": .string($0)] },
-      .init("overlay/update.name", "overlay/update") { ["overlay": "o", "name": .string($0)] },
-      .init("layer/update.name", "layer/update") { ["layer": "l", "name": .string($0)] },
       .init("layer/update.definitionExpression", "layer/update") {
         ["layer": "l", "definitionExpression": .string("name = '\($0)'")]
       },
@@ -238,6 +233,7 @@ struct CodePointTests {
       ["id": "v1", "properties": .array(types.map { ["name": .string($0.key), "type": .string($0.value)] })])
     try server.call("environment/register", ["key": "word", "type": "string"])
     try server.call("environment/register", ["key": "words", "type": "list"])
+    for (method, params) in try TextMembers().examples { try server.call(method, params) }
   }
 
   /// The number of combining accents in the model.
@@ -309,7 +305,7 @@ struct CodePointTests {
 
   @Test func `settings covers every text that a command can set`() throws {
     let known = Set(Self.settings.map(\.member)).union(Self.others)
-    let members = try TextMembers().of(Self.setters)
+    let members = try TextMembers().all(and: Self.setters)
     #expect(members.count > 40)
     for member in members.sorted() where !known.contains(member) {
       Issue.record("\(member) is a text: add a setting for it to CodePointTests")
@@ -381,6 +377,43 @@ struct TextMembers {
       for type in domain["types"]?.array ?? [] { types[type["name"]?.string ?? ""] = type }
       for method in domain["methods"]?.array ?? [] { methods[method["name"]?.string ?? ""] = method }
     }
+  }
+
+  /// The commands that set members of objects by name, each with the object in these tests: one of the world above, else that of the
+  /// example of its domain's `create`.
+  private var updates: [(method: String, noun: String, id: String)] {
+    let known = ["map": "m", "scene": "sc", "layer": "l", "overlay": "o", "view": "v"]
+    return methods.keys.sorted().filter { $0.hasSuffix("/update") && methods[$0]?["members"] != nil }.compactMap { name in
+      let noun = methods[name]?["params"]?.array?.first?["name"]?.string ?? ""
+      return (known[noun] ?? example(of: name)?["id"]?.string).map { (name, noun, $0) }
+    }
+  }
+
+  private func example(of update: String) -> Value? {
+    methods[update.replacing("/update", with: "/create")]?["example"]?["params"]
+  }
+
+  /// What makes objects that the tests do not.
+  var examples: [(method: String, params: Value)] {
+    updates.filter { !["map", "scene", "layer", "overlay", "view"].contains($0.noun) }.compactMap { update in
+      example(of: update.method).map { (update.method.replacing("/update", with: "/create"), $0) }
+    }
+  }
+
+  /// Settings of members that are texts.
+  func plain(except own: [String]) throws -> [TextSetting] {
+    try updates.flatMap { method, noun, id in
+      try of([method]).sorted().filter { $0.hasPrefix(method + ".") && !$0.hasSuffix("[]") && !own.contains($0) }
+        .map { member in
+          let name = String(member.dropFirst(method.count + 1))
+          return TextSetting(member, method) { .object([noun: .string(id), name: .string($0)]) }
+        }
+    }
+  }
+
+  /// The members in the params of these methods and of those that set members of objects.
+  func all(and names: [String]) throws -> Set<String> {
+    try of(names + updates.map(\.method)).filter { !$0.hasSuffix("/update.clear[]") }
   }
 
   /// The members in the params of methods.

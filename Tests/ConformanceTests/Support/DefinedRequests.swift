@@ -9,6 +9,8 @@ struct DefinedRequests {
   private var values: ExtremeValues
   private let methods: [Value]
   private let statePaths: [Value]
+  /// The members of the state tree that hold objects by id.
+  private let collections: [String]
   /// The ids that there are, by collection.
   private var ids: [String: [String]] = [:]
   private var names = 0
@@ -31,15 +33,13 @@ struct DefinedRequests {
       return ["command", "task", "process"].contains(method["x-shape"]?.string)
     }
     statePaths = definition["x-state"]?.array ?? []
+    let starred = statePaths.compactMap { $0["path"]?.string?.split(separator: "/") }.filter { $0.dropFirst().first == "*" }
+    collections = Set(starred.map { String($0[0]) }).sorted()
     try refresh()
   }
 
-  private static let collections = [
-    "maps", "scenes", "views", "overlays", "layers", "sources", "locationSources", "viewModels", "bindings", "links",
-  ]
-
   private mutating func refresh() throws {
-    for collection in Self.collections {
+    for collection in collections {
       ids[collection] = try server.state("/" + collection)["/" + collection]?.object?.keys.sorted() ?? []
     }
   }
@@ -127,8 +127,7 @@ struct DefinedRequests {
         return .string(all.isEmpty || values.chance(0.02) ? "nobody" : values.pick(all))
       }
       switch name {
-      case "map", "scene", "view", "overlay", "layer", "source", "locationSource", "viewModel", "binding", "link":
-        return id(name + "s")
+      case _ where ids[name + "s"] != nil: return id(name + "s")
       case "group": return id("layers")
       case "owner", "node": return id("maps", "views", "layers", "overlays", "viewModels", "scenes")
       case "before", "bookmark", "elevationSource": return .string("a")
