@@ -72,7 +72,14 @@ let package = Package(
     // The model.
     library("Geometry", ["Platform"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
-    library("Query", ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
+    .target(
+      name: "Query", dependencies: ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections],
+      path: "Sources",
+      sources: [
+        "Sorting", "SpatialIndex", "SpatialRelations", "Expressions", "Names", "FeatureStore", "Filtering", "Proximity", "Statistics",
+        "Clusters",
+      ],
+      swiftSettings: strict),
     library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
 
     // The wrapper of PROJ.
