@@ -16,11 +16,11 @@ extension ClusterTree {
       for point in points { leaves.append(Leaf(id: point.id, row: point.row, x: point.x, y: point.y)) }
     } else {
       var order = points.enumerated().map {
-        SortKey(key: UInt64(bitPattern: Int64($1.id)) ^ 1 << 63, index: UInt32($0))
+        SortItem(key: UInt64(bitPattern: Int64($1.id)) ^ 1 << 63, row: UInt32($0))
       }
-      try SortKey.sort(&order) { try check(0.05 * $0) }
+      try SortItem.sort(&order) { try check(0.05 * $0) }
       for each in order {
-        let point = points[Int(each.index)]
+        let point = points[Int(each.row)]
         leaves.append(Leaf(id: point.id, row: point.row, x: point.x, y: point.y))
       }
     }

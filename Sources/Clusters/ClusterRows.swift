@@ -23,10 +23,10 @@ struct ClusterRows {
 
   /// Sorts points into rows that are at least as high as `reach`.
   init(_ leaves: ContiguousArray<ClusterTree.Leaf>, reach: Reach, checking check: CancellationCheck) rethrows {
-    var order: [SortKey] = []
+    var order: [SortItem] = []
     order.reserveCapacity(leaves.count)
-    for (index, leaf) in leaves.enumerated() { order.append(SortKey(key: UInt64(leaf.y), index: UInt32(index))) }
-    try SortKey.sort(&order, bits: 32) { try check(0.5 * $0) }
+    for (index, leaf) in leaves.enumerated() { order.append(SortItem(key: UInt64(leaf.y), row: UInt32(index))) }
+    try SortItem.sort(&order) { try check(0.5 * $0) }
     var ends: [Int] = []
     bounds = order.isEmpty ? [0] : []
     var start = 0
@@ -42,12 +42,12 @@ struct ClusterRows {
     for row in 0..<count {
       if row & 255 == 255 { try check(0.5 + 0.5 * Double(row) / Double(count)) }
       var keys = order[starts[row]..<starts[row + 1]].map {
-        SortKey(key: UInt64(leaves[Int($0.index)].x), index: $0.index)
+        SortItem(key: UInt64(leaves[Int($0.row)].x), row: $0.row)
       }
-      try SortKey.sort(&keys, bits: 32) { _ in try check(0.5 + 0.5 * Double(row) / Double(count)) }
+      try SortItem.sort(&keys) { _ in try check(0.5 + 0.5 * Double(row) / Double(count)) }
       for each in keys {
-        let leaf = leaves[Int(each.index)]
-        entries.append(ClusterEntry(x: leaf.x, y: leaf.y, node: .leaf(Int(each.index))))
+        let leaf = leaves[Int(each.row)]
+        entries.append(ClusterEntry(x: leaf.x, y: leaf.y, node: .leaf(Int(each.row))))
       }
     }
     spare = entries
@@ -55,7 +55,7 @@ struct ClusterRows {
   }
 
   /// The end of a row that begins at `start`: between different y, and none left that would be too low.
-  private static func rowEnd(from start: Int, lowest: UInt64, _ order: [SortKey], _ reach: Reach) -> Int {
+  private static func rowEnd(from start: Int, lowest: UInt64, _ order: [SortItem], _ reach: Reach) -> Int {
     let least = lowest + UInt64(reach.span) + 1
     guard start + rowCount < order.count else { return order.count }
     let next = max(order[start + rowCount].key, least)
@@ -199,33 +199,4 @@ private struct AddedEntries {
   }
 
   func entries(of row: Int) -> ArraySlice<ClusterEntry> { sorted[starts[row]..<starts[row + 1]] }
-}
-
-/// A key to sort by, with the index of what it is the key of.
-struct SortKey: Sendable {
-  var key: UInt64
-  var index: UInt32
-
-  /// Sorts by key, equal ones in the given order: by radix, 11 bits a pass; a few by comparison.
-  ///
-  /// - Parameter bits: how many of the key's lower bits count.
-  static func sort(_ keys: inout [SortKey], bits: Int = 64, checking check: CancellationCheck) rethrows {
-    guard keys.count > 1024 else { return keys.sort { ($0.key, $0.index) < ($1.key, $1.index) } }
-    var other = keys
-    let passes = (bits + 10) / 11
-    for pass in 0..<passes {
-      try check(Double(pass) / Double(passes))
-      let shift = UInt64(pass * 11)
-      var counts = [Int](repeating: 0, count: 2049)
-      for each in keys { counts[Int(each.key >> shift & 2047) + 1] += 1 }
-      if counts.contains(keys.count) { continue }
-      for digit in 1...2048 { counts[digit] += counts[digit - 1] }
-      for each in keys {
-        let digit = Int(each.key >> shift & 2047)
-        other[counts[digit]] = each
-        counts[digit] += 1
-      }
-      swap(&keys, &other)
-    }
-  }
 }

@@ -47,18 +47,18 @@ extension ClusterTree {
   /// - Parameter check: called every few ten thousand nodes, and between boxes.
   public func orderedNodes(in boxes: [Box], zoom: Int, checking check: CancellationCheck) rethrows -> [ClusterNode] {
     var found: [ClusterNode] = []
-    var keys: [SortKey] = []
+    var keys: [SortItem] = []
     for (number, box) in boxes.enumerated() {
       try check(0.3 * Double(number) / Double(boxes.count))
       forEachEntry(in: box, at: levels[level(zoom)]) { entry in
-        keys.append(SortKey(key: UInt64(order(of: entry.node)), index: UInt32(found.count)))
+        keys.append(SortItem(key: UInt64(order(of: entry.node)), row: UInt32(found.count)))
         found.append(entry.node)
       }
     }
-    try SortKey.sort(&keys) { try check(0.3 + 0.7 * $0) }
+    try SortItem.sort(&keys) { try check(0.3 + 0.7 * $0) }
     var ordered: [ClusterNode] = []
     ordered.reserveCapacity(keys.count)
-    for key in keys where ordered.last != found[Int(key.index)] { ordered.append(found[Int(key.index)]) }
+    for key in keys where ordered.last != found[Int(key.row)] { ordered.append(found[Int(key.row)]) }
     return ordered
   }
 

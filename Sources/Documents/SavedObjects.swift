@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import Handlers
 import JSON
+import Query
 import Reading
 import StateTree
 import WireCoding

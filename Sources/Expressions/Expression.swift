@@ -81,6 +81,9 @@ public struct Expression: Hashable, Sendable {
       case .number: .number
       }
     }
+
+    /// Whether values of a declared type suit it; true without one.
+    func allows(_ type: FieldType?) -> Bool { !ScalarTypes(type).isDisjoint(with: types) }
   }
 
   /// Refuses an expression that can never give a value of the required type.
@@ -133,25 +136,21 @@ public struct Expression: Hashable, Sendable {
   /// Whether its value depends on text conventions: it calls a function whose name begins with `format`.
   public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
 
-  /// Resolves names to the columns of a schema.
+  /// Resolves names: the column of each property, `Int.max` for the geometry, and the tree in which its name stands for it.
   ///
-  /// - Parameter conventions: used to format text; filters use the neutral ones.
-  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` if a field's declared type never matches the other
-  ///   operand, or the value never has the required type. Types only observed in values cause no error, since the next
-  ///   value may have another.
-  public func compiled(
-    for schema: FeatureSchema, as use: Use = .value, by conventions: TextConventions = .neutral
-  ) throws(ExpressionError) -> CompiledExpression {
+  /// - Throws: ``ExpressionError``, as of an expression that is compiled.
+  func resolved(
+    for schema: some PropertySchema, as use: Use
+  ) throws(ExpressionError) -> (ExpressionTree, [Int]) {
     let (tree, columns) = try resolved(for: schema)
     // Nodes of geometries have a type of their own.
     try check(tree, for: use) { property in
       columns[property] == .max ? .geometry : ScalarTypes(schema.declaredType(of: columns[property]))
     }
-    return CompiledExpression(tree: tree, columns: columns, conventions: conventions)
+    return (tree, columns)
   }
 
-  /// The column of each property, `Int.max` for the geometry; and the tree in which its name stands for it.
-  private func resolved(for schema: FeatureSchema) throws(ExpressionError) -> (ExpressionTree, [Int]) {
+  private func resolved(for schema: some PropertySchema) throws(ExpressionError) -> (ExpressionTree, [Int]) {
     func error(_ name: String, _ number: Int, expected: String, _ available: [String]) -> ExpressionError {
       ExpressionError(
         .unknownProperty, at: tree.parts.propertyOffsets[number], in: text.utf8, expected: expected, found: name,
@@ -173,7 +172,7 @@ public struct Expression: Hashable, Sendable {
         throw error(parts.properties[number], number, expected: "the geometry", schema.geometryNames)
       case .property(let number) where columns[number] == .max:
         guard schema.isGeometry(parts.properties[number]) else {
-          throw error(parts.properties[number], number, expected: "a property", schema.fields.map(\.name.string))
+          throw error(parts.properties[number], number, expected: "a property", schema.names)
         }
         parts.nodes[index] = .shape(number)
       default: break

@@ -12,13 +12,6 @@ protocol PropertySource {
   func holds(_ predicate: SpatialPredicate) -> Bool?
 }
 
-extension FeatureChunk {
-  func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
-    if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
-    return geometry[index].flatMap { try? predicate.holds(for: $0) }
-  }
-}
-
 struct GivenValues: PropertySource {
   let values: [AttributeValue]
   func value(_ property: Int) -> Scalar { Scalar(values[property]) }

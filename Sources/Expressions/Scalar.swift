@@ -35,18 +35,6 @@ enum Scalar {
     }
   }
 
-  @inline(__always)
-  init(_ value: FeatureRow.Attribute) {
-    switch value {
-    case .null: self = .null
-    case .bool(let value): self = .bool(value)
-    case .integer(let value): self = .integer(value)
-    case .double(let value): self = Scalar(number: value)
-    case .string(let text): self = .bytes(text)
-    case .json(let text): self = .json(String(decoding: text, as: UTF8.self))
-    }
-  }
-
   init(_ truth: Bool?) { self = truth.map { .bool($0) } ?? .null }
 
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }

@@ -106,13 +106,6 @@ extension ScalarTypes {
   }
 }
 
-extension FeatureSchema {
-  /// Whether values of a column suit the use, by its declared type; true without one.
-  public func allows(_ use: Expression.Use, of column: Int) -> Bool {
-    !ScalarTypes(declaredType(of: column)).isDisjoint(with: use.types)
-  }
-}
-
 extension ExpressionTree {
   /// The types of each node; `property` gives those of properties.
   func types(of property: (Int) -> ScalarTypes) -> [ScalarTypes] {

@@ -126,14 +126,12 @@ extension ExpressionError {
 
 // MARK: - Index
 
-extension CompiledExpression {
-  /// Boxes that hold all features for which it is true; nil where that may be any.
-  public var indexBoxes: [Envelope]? { boxes(of: plan) }
-
+extension ExpressionTree {
   /// The estimated cost of its spatial functions for one feature, in units of a plain test.
-  public var spatialCost: Int { tree.parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
+  var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
 
-  private func boxes(of plan: FilterPlan) -> [Envelope]? {
+  /// Boxes that hold all features for which a plan is true; nil where that may be any.
+  func boxes(of plan: FilterPlan) -> [Envelope]? {
     switch plan {
     case .never: return []
     case .always, .test: return nil
@@ -147,7 +145,7 @@ extension CompiledExpression {
       }
       return all
     case .node(let node, let isWanted):
-      guard case .call(_, let range) = tree.nodes[node], let test = tree.parts.spatialTests[range.lowerBound] else {
+      guard case .call(_, let range) = nodes[node], let test = parts.spatialTests[range.lowerBound] else {
         return nil
       }
       switch test {

@@ -16,12 +16,7 @@ struct AttributeOrder {
 
   init(_ store: FeatureStore, _ terms: [SortTerm]) {
     (self.store, self.terms) = (store, terms)
-    areTimes = terms.map { term in
-      switch store.schema.declaredType(of: term.column) {
-      case .date, .dateTime: true
-      default: false
-      }
-    }
+    areTimes = terms.map { store.schema.isTime($0.column) }
   }
 
   /// Identifies a key of a feature: of a term's value, or of its id after the last term.
@@ -41,7 +36,7 @@ struct AttributeOrder {
 
   /// All rows in order.
   func sorted(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
-    var items = rows.map { IndexItem(key: 0, row: $0, source: 0) }
+    var items = rows.map { SortItem(key: 0, row: $0) }
     var runs = [Run(start: 0, end: items.count, level: Level())]
     var rest = items.count
     var sinceCheck = 0
@@ -50,7 +45,7 @@ struct AttributeOrder {
       let isFirst = run.level.term == 0 && run.level.depth == 0
       let done = isFirst ? 0 : 0.8 + 0.2 * (1 - Double(rest) / Double(items.count))
       sinceCheck += run.end - run.start
-      if sinceCheck >= IndexItem.block {
+      if sinceCheck >= SortItem.block {
         sinceCheck = 0
         try check(done)
       }
@@ -65,20 +60,19 @@ struct AttributeOrder {
   /// Sorts a run by the keys of its level.
   ///
   /// - Returns: The runs inside it whose items have equal keys, and need the next level.
-  private func sort(_ items: inout [IndexItem], _ run: Run, checking check: CancellationCheck) rethrows -> [Run] {
+  private func sort(_ items: inout [SortItem], _ run: Run, checking check: CancellationCheck) rethrows -> [Run] {
     try items.withUnsafeMutableBufferPointer { all in
       let part = UnsafeMutableBufferPointer(rebasing: all[run.start..<run.end])
-      for start in stride(from: 0, to: part.count, by: IndexItem.block) {
-        fill(UnsafeMutableBufferPointer(rebasing: part[start..<min(start + IndexItem.block, part.count)]), run.level)
-        if part.count > IndexItem.block { try check(0.5 * Double(start) / Double(part.count)) }
+      for start in stride(from: 0, to: part.count, by: SortItem.block) {
+        fill(UnsafeMutableBufferPointer(rebasing: part[start..<min(start + SortItem.block, part.count)]), run.level)
+        if part.count > SortItem.block { try check(0.5 * Double(start) / Double(part.count)) }
       }
-      var sorted = part
-      try IndexItem.sort(&sorted) { try check(0.5 + 0.5 * $0) }
+      try SortItem.sortByKind(part) { try check(0.5 + 0.5 * $0) }
       return ties(in: UnsafeBufferPointer(part), run)
     }
   }
 
-  private func ties(in items: UnsafeBufferPointer<IndexItem>, _ run: Run) -> [Run] {
+  private func ties(in items: UnsafeBufferPointer<SortItem>, _ run: Run) -> [Run] {
     var ties: [Run] = []
     var start = 0
     while start + 1 < items.count {
@@ -103,12 +97,12 @@ struct AttributeOrder {
     guard limit < rows.count else { return Array(try sorted(rows, checking: check).prefix(count)) }
     var kept: [UInt32] = []
     kept.reserveCapacity(limit)
-    var last: IndexItem?
-    var block: [IndexItem] = []
+    var last: SortItem?
+    var block: [SortItem] = []
     for start in stride(from: 0, to: rows.count, by: 1 << 13) {
       let done = Double(start) / Double(rows.count)
       try check(done)
-      block = rows[start..<min(start + 1 << 13, rows.count)].map { IndexItem(key: 0, row: $0, source: 0) }
+      block = rows[start..<min(start + 1 << 13, rows.count)].map { SortItem(key: 0, row: $0) }
       block.withUnsafeMutableBufferPointer { fill($0, Level()) }
       for item in block {
         if let last, !isBefore(item, last) { continue }
@@ -122,7 +116,7 @@ struct AttributeOrder {
   }
 
   /// Whether a row precedes another; both have their keys of the first level.
-  private func isBefore(_ item: IndexItem, _ other: IndexItem) -> Bool {
+  private func isBefore(_ item: SortItem, _ other: SortItem) -> Bool {
     var (own, other, level) = (item, other, Level())
     while own.source == other.source && own.key == other.key {
       guard let next = self.level(after: level, own) else { return false }
@@ -133,8 +127,8 @@ struct AttributeOrder {
     return own.source != other.source ? own.source < other.source : own.key < other.key
   }
 
-  private func item(of row: UInt32, _ level: Level) -> IndexItem {
-    var item = IndexItem(key: 0, row: row, source: 0)
+  private func item(of row: UInt32, _ level: Level) -> SortItem {
+    var item = SortItem(key: 0, row: row)
     withUnsafeMutablePointer(to: &item) { fill(UnsafeMutableBufferPointer(start: $0, count: 1), level) }
     return item
   }
@@ -149,7 +143,7 @@ struct AttributeOrder {
   /// The level that distinguishes rows with equal keys of this one: more of the same value, the next term, the id; nil
   /// after that.
   @inline(__always)
-  private func level(after level: Level, _ item: IndexItem) -> Level? {
+  private func level(after level: Level, _ item: SortItem) -> Level? {
     guard level.term < terms.count else { return nil }
     let isDescending = terms[level.term].isDescending
     let key = isDescending ? ~item.key : item.key
@@ -165,13 +159,13 @@ struct AttributeOrder {
   }
 
   @inline(__always)
-  private func kind(of item: IndexItem, _ isDescending: Bool) -> Kind {
+  private func kind(of item: SortItem, _ isDescending: Bool) -> Kind {
     let rank = isDescending && item.source < Kind.none.rawValue ? 3 - item.source : item.source
     return Kind(rawValue: rank) ?? .none
   }
 
   /// Sets the keys of a level; `source` is the rank of the value's kind.
-  private func fill(_ items: UnsafeMutableBufferPointer<IndexItem>, _ level: Level) {
+  private func fill(_ items: UnsafeMutableBufferPointer<SortItem>, _ level: Level) {
     guard level.term < terms.count else {
       for index in items.indices {
         items[index].key = UInt64(store[items[index].row]?.id ?? 0)
@@ -225,8 +219,8 @@ extension FeatureStore {
   /// Calls `body` with each item and its row's value in a column; rows that do not exist are skipped.
   @inline(__always)
   fileprivate func forEachValue(
-    of column: Int, in items: UnsafeMutableBufferPointer<IndexItem>,
-    _ body: (inout IndexItem, FeatureRow.Attribute) -> Void
+    of column: Int, in items: UnsafeMutableBufferPointer<SortItem>,
+    _ body: (inout SortItem, FeatureRow.Attribute) -> Void
   ) {
     forEachChunk(of: items.lazy.map(\.row)) { slot, range in
       let (chunk, base) = (slot.chunk, slot.base)

@@ -12,7 +12,7 @@ import Platform
 /// The chunk has to be held explicitly, since the optimiser does not count an address as a use: addresses are only
 /// passed to closures (``FeatureChunk/withReader(_:)``). Tests compare them with the actual addresses of the arrays.
 struct ColumnReader: BitwiseCopyable, Equatable {
-  fileprivate(set) var layout = Column.Layout.sparse
+  fileprivate(set) var layout = ValueColumn.Layout.sparse
   fileprivate var count = 0
   /// Values, offsets or codes.
   fileprivate var values: UnsafeRawPointer?
@@ -148,7 +148,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   }
 }
 
-extension Column {
+extension ValueColumn {
   /// The current addresses of the values.
   var reader: ColumnReader {
     var reader = ColumnReader()
@@ -244,7 +244,7 @@ struct ChunkReader {
     zCount = geometry.z.count
   }
 
-  mutating func note(_ all: [Column]) {
+  mutating func note(_ all: [ValueColumn]) {
     if all.count != columnCount {
       columns?.deallocate()
       columnCount = all.count
@@ -253,7 +253,7 @@ struct ChunkReader {
     for index in all.indices { columns?[index] = all[index].reader }
   }
 
-  mutating func note(_ column: Column, at index: Int) {
+  mutating func note(_ column: ValueColumn, at index: Int) {
     columns?[index] = column.reader
   }
 

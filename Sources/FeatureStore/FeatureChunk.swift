@@ -28,7 +28,7 @@ final class FeatureChunk: @unchecked Sendable {
   private(set) var geometry = GeometryColumn()
   /// The store's numbers of the chunk's columns, ascending.
   private(set) var columnNumbers: [Int] = []
-  private(set) var columns: [Column] = []
+  private(set) var columns: [ValueColumn] = []
   /// The newest of the columns' stamps.
   private(set) var stamp: UInt64 = 0
   private(set) var zIndexes: [Int32] = []
@@ -36,7 +36,7 @@ final class FeatureChunk: @unchecked Sendable {
   var selected = RowBits()
   /// Of attributes as they are: dropped when one changes.
   private(set) var names = NameIndexes()
-  var symbols = Column() { didSet { symbolMeasure.store(Double.nan.bitPattern, ordering: .relaxed) } }
+  var symbols = ValueColumn() { didSet { symbolMeasure.store(Double.nan.bitPattern, ordering: .relaxed) } }
   /// The bits of the greatest measure of ``symbols``; not a number until it is known.
   let symbolMeasure = Atomic(Double.nan.bitPattern)
 
@@ -111,11 +111,13 @@ final class FeatureChunk: @unchecked Sendable {
     if let index = index(of: column) { return index }
     let index = columnNumbers.partitioningIndex { $0 >= column }
     columnNumbers.insert(column, at: index)
-    columns.insert(Column(), at: index)
+    columns.insert(ValueColumn(), at: index)
     return index
   }
 
-  func value(_ column: Int, at row: Int) -> AttributeValue { index(of: column).map { columns[$0][row] } ?? .null }
+  func value(_ column: Int, at row: Int) -> AttributeValue {
+    index(of: column).map { columns[$0][row] } ?? .null
+  }
 
   func set(_ value: AttributeValue, column: Int, at row: Int) {
     if value == .null, index(of: column) == nil { return }
@@ -257,7 +259,7 @@ final class FeatureChunk: @unchecked Sendable {
   /// Approximate memory in bytes.
   var byteCount: Int {
     columns.reduce(ids.byteCount + geometry.byteCount + symbols.byteCount + zIndexes.count * 4 + 512) {
-      $0 + $1.byteCount + MemoryLayout<Column>.stride + MemoryLayout<ColumnReader>.stride
+      $0 + $1.byteCount + MemoryLayout<ValueColumn>.stride + MemoryLayout<ColumnReader>.stride
     }
   }
 }

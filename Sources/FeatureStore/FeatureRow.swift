@@ -10,6 +10,8 @@ public struct FeatureRow: Sendable {
   /// Its row in the store.
   public let row: UInt32
 
+  init(chunk: FeatureChunk, index: Int, row: UInt32) { (self.chunk, self.index, self.row) = (chunk, index, row) }
+
   public var id: Int { chunk.ids[index] }
   public var geometry: Geometry? { chunk.geometry[index] }
 
@@ -96,7 +98,14 @@ public struct FeatureRow: Sendable {
   }
 
   private func withAttributeElsewhere<Result>(at number: Int, _ body: (Attribute) -> Result) -> Result {
-    switch chunk.columns[number][index] {
+    chunk.columns[number][index].withAttribute(body)
+  }
+}
+
+extension AttributeValue {
+  /// Passes the value to `body` as an attribute.
+  func withAttribute<Result>(_ body: (FeatureRow.Attribute) -> Result) -> Result {
+    switch self {
     case .null: return body(.null)
     case .bool(let value): return body(.bool(value))
     case .integer(let value): return body(.integer(value))

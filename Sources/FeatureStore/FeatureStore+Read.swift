@@ -68,7 +68,8 @@ extension FeatureStore {
   /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
   /// not exist are skipped.
   @inline(__always)
-  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void) rethrows
+  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void)
+    rethrows
   where Rows.Element == UInt32, Rows.Index == Int {
     var start = rows.startIndex
     while start < rows.endIndex {
@@ -102,14 +103,14 @@ extension FeatureStore {
   public func sortedForDrawing(_ rows: [UInt32], checking check: CancellationCheck) rethrows -> [UInt32] {
     guard hasZIndexes else { return rows }
     // Keys are zIndexes with the sign bit inverted, so that they sort as unsigned numbers; ties by row.
-    var items: [IndexItem] = []
+    var items: [SortItem] = []
     items.reserveCapacity(rows.count)
     for (index, row) in rows.enumerated() {
       if index & 0x7fff == 0x7fff { try check(0.4 * Double(index) / Double(rows.count)) }
       let zIndex = UInt32(bitPattern: self[row]?.zIndex ?? 0) ^ 0x8000_0000
-      items.append(IndexItem(key: UInt64(zIndex), row: row, source: 0))
+      items.append(SortItem(key: UInt64(zIndex), row: row))
     }
-    try IndexItem.sort(&items) { try check(0.4 + 0.6 * $0) }
+    try SortItem.sort(&items) { try check(0.4 + 0.6 * $0) }
     return items.map(\.row)
   }
 

@@ -169,6 +169,14 @@ public struct FeatureSchema: Sendable {
   /// The declared type of a column; nil if only its values determine it.
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
+  /// Whether a column's texts are times.
+  func isTime(_ column: Int) -> Bool {
+    switch declaredType(of: column) {
+    case .date, .dateTime: true
+    default: false
+    }
+  }
+
   /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }
 

@@ -94,14 +94,6 @@ extension AttributeValue {
 }
 
 extension [UInt32] {
-  /// The same numbers ascending, each once; free if they already are.
-  func ascendingOnce() -> [UInt32] {
-    if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
-    var result: [UInt32] = []
-    for row in sorted() where result.last != row { result.append(row) }
-    return result
-  }
-
   /// Runs of consecutive numbers.
   var runs: [Range<UInt32>] {
     var result: [Range<UInt32>] = []

@@ -16,16 +16,4 @@ struct ValueBounds<Number: Comparable & BitwiseCopyable & Sendable>: Sendable {
     !number.subtractingReportingOverflow(least).overflow && !number.subtractingReportingOverflow(greatest).overflow
       && !least.subtractingReportingOverflow(number).overflow && !greatest.subtractingReportingOverflow(number).overflow
   }
-
-  /// Whether a number within the bounds may compare so with `bound`.
-  func mayHold(_ comparison: Comparison, _ bound: Number) -> Bool {
-    switch comparison {
-    case .equal: least <= bound && bound <= greatest
-    case .notEqual: least != bound || greatest != bound
-    case .less: least < bound
-    case .lessOrEqual: least <= bound
-    case .greater: greatest > bound
-    case .greaterOrEqual: greatest >= bound
-    }
-  }
 }

@@ -75,7 +75,7 @@ final class ValueIndex: Sendable {
   private func bucket(of value: AttributeValue) -> Int? {
     // The buckets are a power of two, and one entry more.
     let bits = (starts.count - 1).trailingZeroBitCount
-    return Scalar(value).equalityHash.map { Int(truncatingIfNeeded: $0 >> UInt64(64 - bits)) }
+    return value.equalityHash.map { Int(truncatingIfNeeded: $0 >> UInt64(64 - bits)) }
   }
 
   /// The numbers of the slots whose column has changed since.
@@ -107,7 +107,7 @@ extension FeatureChunk {
     let isOfCodes = withReader { reader in
       guard let values = reader.columns?[index], values.layout == .codes else { return false }
       for code in 0..<values.distinctCount {
-        if let hash = values.distinctText(code).flatMap({ Scalar.bytes($0).equalityHash }) { body(hash) }
+        if let hash = values.distinctText(code).flatMap({ FeatureRow.Attribute.string($0).equalityHash }) { body(hash) }
       }
       return true
     }
@@ -121,24 +121,29 @@ extension FeatureChunk {
     withReader { reader in
       guard let values = reader.columns?[index], !values.isElsewhere else {
         let column = columns[index]
-        for row in 0..<end { if let hash = Scalar(column[row]).equalityHash { body(row, hash) } }
+        for row in 0..<end { if let hash = column[row].equalityHash { body(row, hash) } }
         return
       }
-      for row in 0..<end { if let hash = Scalar(values.attribute(row)).equalityHash { body(row, hash) } }
+      for row in 0..<end { if let hash = values.attribute(row).equalityHash { body(row, hash) } }
     }
   }
 }
 
-extension Scalar {
+extension AttributeValue {
+  fileprivate var equalityHash: UInt64? { withAttribute(\.equalityHash) }
+}
+
+extension FeatureRow.Attribute {
   /// Equal for values that compare as equal; nil for those that compare with none.
   fileprivate var equalityHash: UInt64? {
     switch self {
-    case .null, .json, .instant: nil
+    case .null, .json: nil
     case .bool(let flag): Self.mixed(flag ? 1 : 2)
     case .integer(let number): Self.mixed(UInt64(bitPattern: number))
-    case .double(let number): Self.mixed(Int64(exactly: number).map { UInt64(bitPattern: $0) } ?? number.bitPattern)
-    case .bytes(let text): Self.mixed(text.quickHash)
-    case .text: withText { Self.mixed($0.quickHash) }
+    case .double(let number):
+      number.isNaN
+        ? nil : Self.mixed(Int64(exactly: number).map { UInt64(bitPattern: $0) } ?? number.bitPattern)
+    case .string(let text): Self.mixed(text.quickHash)
     }
   }
 

@@ -73,6 +73,12 @@ public struct CompiledExpression: Sendable {
     return result.count < rows.count / 2 ? result.withUnsafeBufferPointer { Array($0) } : result
   }
 
+  /// Boxes that hold all features for which it is true; nil where that may be any.
+  public var indexBoxes: [Envelope]? { tree.boxes(of: plan) }
+
+  /// The estimated cost of its spatial functions for one feature, in units of a plain test.
+  public var spatialCost: Int { tree.spatialCost }
+
   /// Filters rows of one chunk; `result` has room for them after `count`.
   private func filter(
     _ rows: Slice<UnsafeBufferPointer<UInt32>>, _ base: UInt32, _ chunk: FeatureChunk, _ mask: RowMask,
@@ -102,6 +108,11 @@ public struct CompiledExpression: Sendable {
 extension FeatureChunk {
   func unmarkRemoved(_ mask: RowMask) { mask.unmark(removed) }
 
+  func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
+    if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
+    return geometry[index].flatMap { try? predicate.holds(for: $0) }
+  }
+
   /// The value of a column. Its text points into the chunk, which the caller holds while using it.
   @inline(__always)
   func scalar(_ column: Int, at index: Int) -> Scalar {
@@ -109,6 +120,20 @@ extension FeatureChunk {
     return withReader { reader in
       guard let column = reader.columns?[number] else { return .null }
       return column.isElsewhere ? Scalar(columns[number][index]) : Scalar(column.attribute(index))
+    }
+  }
+}
+
+extension Scalar {
+  @inline(__always)
+  init(_ value: FeatureRow.Attribute) {
+    switch value {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .integer(let value): self = .integer(value)
+    case .double(let value): self = Scalar(number: value)
+    case .string(let text): self = .bytes(text)
+    case .json(let text): self = .json(String(decoding: text, as: UTF8.self))
     }
   }
 }

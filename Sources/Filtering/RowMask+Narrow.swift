@@ -59,11 +59,11 @@ extension RowMask {
     }
   }
 
-  private func narrowOneByOne(to test: ColumnTest, _ column: Column) {
+  private func narrowOneByOne(to test: ColumnTest, _ column: ValueColumn) {
     forEachMarked { if !test.holds(Scalar(column[$0])) { self[$0] = 0 } }
   }
 
-  private func narrow(toNull isWanted: Bool, _ column: Column) {
+  private func narrow(toNull isWanted: Bool, _ column: ValueColumn) {
     let end = column.count
     switch column.layout {
     case .integers, .bools: forEachMarked { if ($0 >= end || column.nulls[$0]) != isWanted { self[$0] = 0 } }
@@ -251,6 +251,20 @@ extension Comparison {
       case (.greater, _), (.greaterOrEqual, _): return (.greater, nearest)
       }
     default: return nil
+    }
+  }
+}
+
+extension ValueBounds {
+  /// Whether a number within the bounds may compare so with `bound`.
+  fileprivate func mayHold(_ comparison: Comparison, _ bound: Number) -> Bool {
+    switch comparison {
+    case .equal: least <= bound && bound <= greatest
+    case .notEqual: least != bound || greatest != bound
+    case .less: least < bound
+    case .lessOrEqual: least <= bound
+    case .greater: greatest > bound
+    case .greaterOrEqual: greatest >= bound
     }
   }
 }

@@ -3,6 +3,7 @@
 import GeoModel
 import Geometry
 import JSONRPC
+import Query
 import StateTree
 import WireCoding
 

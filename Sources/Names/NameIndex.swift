@@ -5,6 +5,8 @@ public struct NameMatch: Hashable, Sendable {
   public let row: UInt32
   /// 100 for the text itself, 90 for a name that begins with it, 80 where another word of it does, less for edits.
   public let score: Int
+
+  init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
 }
 
 /// The folded names of a chunk's rows: in the order of rows, and by the texts that begin with one of their words.

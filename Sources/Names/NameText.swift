@@ -1,5 +1,7 @@
 // Names as they are compared: without case, accents and punctuation.
 
+import TextFormatting
+
 /// A searched text, ready to be compared with many names.
 public struct NameQuery: Sendable {
   /// Folded, as UTF-8.

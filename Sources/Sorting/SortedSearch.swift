@@ -1,4 +1,4 @@
-// Search by bisection.
+// Search by bisection, and numbers in order.
 
 extension RandomAccessCollection where Index == Int {
   /// The first index whose element is in the second part: elements for which `isSecond` is false come first.
@@ -13,5 +13,15 @@ extension RandomAccessCollection where Index == Int {
       if isSecond(self[middle]) { high = middle } else { low = middle &+ 1 }
     }
     return low
+  }
+}
+
+extension [UInt32] {
+  /// The same numbers ascending, each once; free if they already are.
+  func ascendingOnce() -> [UInt32] {
+    if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
+    var result: [UInt32] = []
+    for row in sorted() where result.last != row { result.append(row) }
+    return result
   }
 }

@@ -38,16 +38,16 @@ extension HilbertTree {
     }
   }
 
-  func sortedItems(_ entries: IndexEntries<Shape>, _ table: UnsafePointer<UInt16>) -> [IndexItem] {
-    var items = [IndexItem](unsafeUninitializedCapacity: entries.rows.count) { buffer, count in
+  func sortedItems(_ entries: IndexEntries<Shape>, _ table: UnsafePointer<UInt16>) -> [SortItem] {
+    var items = [SortItem](unsafeUninitializedCapacity: entries.rows.count) { buffer, count in
       for index in entries.rows.indices {
-        buffer[index] = IndexItem(
+        buffer[index] = SortItem(
           key: domain.key(entries.shapes[index].center, table: table), row: entries.rows[index],
           source: UInt32(truncatingIfNeeded: index))
       }
       count = entries.rows.count
     }
-    IndexItem.sort(&items)
+    SortItem.sort(&items) { _ in }
     return items
   }
 

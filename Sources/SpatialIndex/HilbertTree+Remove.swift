@@ -26,18 +26,18 @@ extension HilbertTree {
   }
 
   /// Removes items, and returns the number of those found.
-  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+  private static func remove(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
     node.header.level > 0 ? removeInner(items, from: &node) : removeLeaf(items, from: &node)
   }
 
-  private static func removeLeaf(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+  private static func removeLeaf(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
     if !isKnownUniquelyReferenced(&node) { node = node.withLeaf(of: Shape.self) { $0.copy(for: $0.count) } }
     let removed = node.withLeaf(of: Shape.self) { remove(items, from: $0) }
     if node.header.capacity - node.header.count > 16 { node = node.withLeaf(of: Shape.self) { $0.copy(for: $0.count) } }
     return removed
   }
 
-  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from leaf: LeafBlock<Shape>) -> Int {
+  private static func remove(_ items: UnsafeBufferPointer<SortItem>, from leaf: LeafBlock<Shape>) -> Int {
     var removed = 0
     for item in items {
       let count = leaf.count
@@ -50,12 +50,12 @@ extension HilbertTree {
     return removed
   }
 
-  private static func removeInner(_ items: UnsafeBufferPointer<IndexItem>, from node: inout IndexNode) -> Int {
+  private static func removeInner(_ items: UnsafeBufferPointer<SortItem>, from node: inout IndexNode) -> Int {
     if !isKnownUniquelyReferenced(&node) { node = node.withInner { $0.copy() } }
     return node.withInner { remove(items, from: $0) }
   }
 
-  private static func remove(_ items: UnsafeBufferPointer<IndexItem>, from inner: InnerBlock) -> Int {
+  private static func remove(_ items: UnsafeBufferPointer<SortItem>, from inner: InnerBlock) -> Int {
     var removed = 0
     var start = 0
     var isThin = false

@@ -187,9 +187,9 @@ struct FoundRows: ~Copyable {
       return Array(all).ascendingOnce()
     }
     var marks = [UInt64](repeating: 0, count: Int(high - low) / 64 + 1)
-    for start in stride(from: 0, to: count, by: IndexItem.block) {
+    for start in stride(from: 0, to: count, by: SortItem.block) {
       try check(0.5 * Double(start) / Double(count))
-      for row in all[start..<min(start + IndexItem.block, count)] {
+      for row in all[start..<min(start + SortItem.block, count)] {
         marks[Int((row &- low) &>> 6)] |= 1 &<< UInt64((row &- low) & 63)
       }
     }

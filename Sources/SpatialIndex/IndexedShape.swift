@@ -87,22 +87,11 @@ struct IndexEntries<Shape: IndexedShape> {
   }
 }
 
-/// An entry in the tree's order: by key, then by row, so that equal positions are ordered too.
-struct IndexItem: BitwiseCopyable {
-  var key: UInt64
-  var row: UInt32
-  /// The index of its shape in the batch.
-  var source: UInt32
-
-  @inline(__always)
-  func isBefore(_ key: UInt64, _ row: UInt32) -> Bool {
-    self.key != key ? self.key < key : self.row < row
-  }
-
+extension SortItem {
   /// Moves the first `middle` items before all others, unordered on either side.
   ///
   /// Source: C. A. R. Hoare, "Algorithm 65: Find", CACM 4 (7), 1961.
-  static func part(_ items: UnsafeMutableBufferPointer<IndexItem>, at middle: Int) {
+  static func part(_ items: UnsafeMutableBufferPointer<SortItem>, at middle: Int) {
     var low = 0
     var high = items.count - 1
     while low < high {

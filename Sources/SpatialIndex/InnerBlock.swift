@@ -124,7 +124,7 @@ struct InnerBlock {
 
   /// The child that an entry belongs to. A node has at least one child.
   @inline(__always)
-  func child(for item: IndexItem) -> Int {
+  func child(for item: SortItem) -> Int {
     var low = 0
     var high = count
     while high &- low > 1 {
@@ -147,7 +147,7 @@ struct InnerBlock {
 
   /// The end of the run of sorted items, starting at `start`, that belongs to `child`.
   @inline(__always)
-  func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<IndexItem>) -> Int {
+  func end(of child: Int, from start: Int, in items: UnsafeBufferPointer<SortItem>) -> Int {
     guard child &+ 1 < count else { return items.count }
     let key = keys[child &+ 1]
     let row = rows[child &+ 1]

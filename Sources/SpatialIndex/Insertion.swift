@@ -11,7 +11,7 @@ struct Insertion<Shape: IndexedShape> {
   ///
   /// - Returns: Empty if `node` took them; else the nodes that replace it, in order.
   mutating func insert(
-    _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
+    _ items: UnsafeBufferPointer<SortItem>, in node: inout IndexNode, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     let isLeaf = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee.level == 0 }
     if isLeaf { return insertInLeaf(items, in: &node, &box) }
@@ -20,7 +20,7 @@ struct Insertion<Shape: IndexedShape> {
   }
 
   private mutating func insertInInner(
-    _ items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ box: inout IndexedBox
+    _ items: UnsafeBufferPointer<SortItem>, in inner: InnerBlock, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     // The children that receive items, and the end of each one's run.
     withUnsafeTemporaryAllocation(of: Run.self, capacity: InnerBlock.limit) { runs in
@@ -54,7 +54,7 @@ struct Insertion<Shape: IndexedShape> {
 
   @inline(__always)
   private func findRuns(
-    of items: UnsafeBufferPointer<IndexItem>, in inner: InnerBlock, _ runs: UnsafeMutableBufferPointer<Run>
+    of items: UnsafeBufferPointer<SortItem>, in inner: InnerBlock, _ runs: UnsafeMutableBufferPointer<Run>
   ) -> Int {
     var count = 0
     var end = 0
@@ -78,7 +78,7 @@ struct Insertion<Shape: IndexedShape> {
   }
 
   private mutating func insertInLeaf(
-    _ items: UnsafeBufferPointer<IndexItem>, in node: inout IndexNode, _ box: inout IndexedBox
+    _ items: UnsafeBufferPointer<SortItem>, in node: inout IndexNode, _ box: inout IndexedBox
   ) -> [IndexBranch] {
     let head = node.withBlock { $0.assumingMemoryBound(to: NodeHead.self).pointee }
     let needed = Int(head.count) + items.count
@@ -103,15 +103,15 @@ struct Insertion<Shape: IndexedShape> {
   // MARK: Leaves that overflow
 
   /// Distributes the entries of a leaf and the items over new leaves.
-  private mutating func split(_ node: IndexNode, with items: UnsafeBufferPointer<IndexItem>) -> [IndexBranch] {
+  private mutating func split(_ node: IndexNode, with items: UnsafeBufferPointer<SortItem>) -> [IndexBranch] {
     node.withLeaf(of: Shape.self) { leaf in
       let count = leaf.count
       let total = count + items.count
-      return withUnsafeTemporaryAllocation(of: IndexItem.self, capacity: total) { order in
+      return withUnsafeTemporaryAllocation(of: SortItem.self, capacity: total) { order in
         // Entries of the leaf come first, so that `source` identifies the origin of an item.
-        var last: IndexItem?
+        var last: SortItem?
         for index in 0..<count {
-          let item = IndexItem(
+          let item = SortItem(
             key: domain.key(leaf.shapes[index].center, table: table), row: leaf.rows[index],
             source: UInt32(truncatingIfNeeded: index))
           order.initializeElement(at: index, to: item)
@@ -136,17 +136,17 @@ struct Insertion<Shape: IndexedShape> {
 
   /// The shape of an item; sources below the leaf's count are the leaf's.
   @inline(__always)
-  private func shape(of item: IndexItem, _ leaf: LeafBlock<Shape>) -> Shape {
+  private func shape(of item: SortItem, _ leaf: LeafBlock<Shape>) -> Shape {
     let source = Int(item.source)
     return source < leaf.count ? leaf.shapes[source] : shapes[source &- leaf.count]
   }
 
   /// Two leaves of half the items each. Leaves are unordered, so a partition suffices.
   private mutating func halves(
-    of items: UnsafeMutableBufferPointer<IndexItem>, _ leaf: LeafBlock<Shape>
+    of items: UnsafeMutableBufferPointer<SortItem>, _ leaf: LeafBlock<Shape>
   ) -> [IndexBranch] {
     let half = items.count / 2
-    IndexItem.part(items, at: half)
+    SortItem.part(items, at: half)
     return [items[..<half], items[half...]].map { side in
       let part = UnsafeMutableBufferPointer(rebasing: side)
       let node = LeafBlock<Shape>.make(for: part.count)
@@ -169,7 +169,7 @@ struct Insertion<Shape: IndexedShape> {
 
   /// New leaves for sorted items: evenly filled, or full if data arrives in order and is likely to continue.
   mutating func leaves(
-    from items: UnsafeBufferPointer<IndexItem>, isAppended: Bool, shape: (IndexItem) -> Shape
+    from items: UnsafeBufferPointer<SortItem>, isAppended: Bool, shape: (SortItem) -> Shape
   ) -> [IndexBranch] {
     let target = LeafBlock<Shape>.target
     let pieces = (items.count + target - 1) / target
@@ -190,7 +190,7 @@ struct Insertion<Shape: IndexedShape> {
   }
 
   private mutating func branch(
-    _ node: IndexNode, _ count: Int, _ box: IndexedBox, first: IndexItem, lastKey: UInt64
+    _ node: IndexNode, _ count: Int, _ box: IndexedBox, first: SortItem, lastKey: UInt64
   ) -> IndexBranch {
     // A whole leaf in one cell although its positions differ: the grid is too coarse for this data.
     if count > 1, first.key == lastKey, box.lower != box.upper { strain += count }

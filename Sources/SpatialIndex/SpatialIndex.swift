@@ -9,6 +9,8 @@ struct SpatialIndex: Sendable {
   private(set) var points = HilbertTree<IndexedPoint>()
   private(set) var boxes = HilbertTree<IndexedBox>()
 
+  init() {}
+
   /// Number of rows.
   var count: Int { points.count + boxes.count }
 
@@ -85,6 +87,8 @@ enum IndexedGeometry: Equatable, Sendable {
 struct IndexedRows {
   private(set) var points = IndexEntries<IndexedPoint>()
   private(set) var boxes = IndexEntries<IndexedBox>()
+
+  init() {}
 
   /// Adds a row; nothing without an entry.
   @inline(__always)

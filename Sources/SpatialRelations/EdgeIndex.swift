@@ -6,6 +6,8 @@ import Geometry
 struct Edge: BitwiseCopyable, Sendable {
   let start: SIMD2<Double>
   let end: SIMD2<Double>
+
+  init(start: SIMD2<Double>, end: SIMD2<Double>) { (self.start, self.end) = (start, end) }
 }
 
 /// Edges of polygons, in bands of equal height.

@@ -82,14 +82,6 @@ public final class SpatialPredicate: Sendable {
     return (max(point, 1), 100 * max(constants.count, 1))
   }
 
-  /// Whether a feature has the relation; nil, which is unknown, if it has no geometry, or a collection of several dimensions for
-  /// which the relation is not defined.
-  public func holds(for row: FeatureRow) throws(SpatialError) -> Bool? {
-    if let point = row.point { return try holds(x: point.x, y: point.y) }
-    guard let geometry = row.geometry else { return nil }
-    do throws(SpatialError) { return try holds(for: geometry, in: row.envelope) } catch { throw error.of(row.id) }
-  }
-
   /// Whether a geometry has the relation; nil if it is not defined for it.
   public func holds(for geometry: Geometry) throws(SpatialError) -> Bool? {
     try holds(for: geometry, in: geometry.envelope)
@@ -111,7 +103,7 @@ public final class SpatialPredicate: Sendable {
     return isNegated
   }
 
-  private func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
+  func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
     if case .point(let point?) = geometry { return try holds(x: point.x, y: point.y) }
     guard isDefined(for: geometry) else { return nil }
     for constant in constants where try holds(for: geometry, box, constant) { return !isNegated }
@@ -141,26 +133,6 @@ public final class SpatialPredicate: Sendable {
     }
     if let quick = constant.quick(tested, geometry, box) { return quick }
     return try constant.relates(tested, geometry)
-  }
-
-  /// The rows of the features that have the relation, in their order.
-  ///
-  /// - Parameter check: called every few hundred microseconds, but for a single large geometry.
-  public func filter(
-    _ rows: [UInt32], of store: FeatureStore, checking check: CancellationCheck
-  ) throws -> [UInt32] {
-    var kept: [UInt32] = []
-    var work = 0
-    for (index, row) in rows.enumerated() {
-      guard let feature = store[row] else { continue }
-      work += feature.point == nil ? cost.ofOther + feature.weight(withTexts: false) / 8 : cost.ofPoint
-      if work > 1 << 14 {
-        work = 0
-        try check(Double(index) / Double(rows.count))
-      }
-      if try holds(for: feature) == true { kept.append(row) }
-    }
-    return kept
   }
 }
 

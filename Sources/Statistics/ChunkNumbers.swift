@@ -110,7 +110,7 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
 
   /// The parts of the groups that occur in a chunk.
   static func parts(
-    of column: Column, _ rows: UnsafeBufferPointer<UInt16>, _ groups: borrowing RowGroups, _ needsDeviations: Bool
+    of column: ValueColumn, _ rows: UnsafeBufferPointer<UInt16>, _ groups: borrowing RowGroups, _ needsDeviations: Bool
   ) -> [NumberPart] {
     var parts = [NumberPart](repeating: NumberPart(), count: groups.occurring.count)
     parts.withUnsafeMutableBufferPointer { parts in
@@ -125,7 +125,7 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
   /// Calls `body` with each number and its group's number in the chunk.
   @inline(__always)
   private static func forEach(
-    of column: Column, _ rows: UnsafeBufferPointer<UInt16>, _ local: [UInt16], _ body: (Int, Sum.Number) -> Void
+    of column: ValueColumn, _ rows: UnsafeBufferPointer<UInt16>, _ local: [UInt16], _ body: (Int, Sum.Number) -> Void
   ) {
     let nulls = column.nulls
     let hasNulls = !nulls.isEmpty

@@ -58,7 +58,7 @@ extension DistinctTexts {
   /// - Parameter check: called every few thousand texts.
   /// - Complexity: O(bytes) for texts that differ early after what they have in common.
   func sorted(checking check: CancellationCheck) throws -> [UInt32] {
-    var keys = (0..<count).map { SortKey(key: 0, index: UInt32(truncatingIfNeeded: $0)) }
+    var keys = (0..<count).map { SortItem(key: 0, row: UInt32(truncatingIfNeeded: $0)) }
     var runs = [Run(range: 0..<count, start: 0)]
     var (rest, sinceCheck) = (count, 0)
     while let run = runs.popLast() {
@@ -74,7 +74,7 @@ extension DistinctTexts {
         runs.append(tie)
       }
     }
-    return keys.map(\.index)
+    return keys.map(\.row)
   }
 
   /// Texts that have their first bytes in common.
@@ -85,15 +85,15 @@ extension DistinctTexts {
   }
 
   /// - Returns: the runs in it that are equal so far.
-  private func sort(_ keys: inout [SortKey], _ run: Run, checking check: CancellationCheck) throws -> [Run] {
+  private func sort(_ keys: inout [SortItem], _ run: Run, checking check: CancellationCheck) throws -> [Run] {
     guard run.range.count > 1 else { return [] }
     let start = try commonPrefix(of: keys[run.range], from: run.start, checking: check)
     var part = Array(keys[run.range])
     for place in part.indices {
       if place & 0xfff == 0xfff { try check(0) }
-      part[place].key = withText(Int(part[place].index)) { $0.orderKey(from: start) }
+      part[place].key = withText(Int(part[place].row)) { $0.orderKey(from: start) }
     }
-    try SortKey.sort(&part, checking: check)
+    try SortItem.sort(&part, checking: check)
     keys.replaceSubrange(run.range, with: part)
     var ties: [Run] = []
     var first = 0
@@ -108,10 +108,10 @@ extension DistinctTexts {
 
   /// The number of bytes that texts have in common, at least `start`.
   private func commonPrefix(
-    of keys: ArraySlice<SortKey>, from start: Int, checking check: CancellationCheck
+    of keys: ArraySlice<SortItem>, from start: Int, checking check: CancellationCheck
   ) throws -> Int {
     guard let first = keys.first else { return start }
-    var common = withText(Int(first.index), \.count)
+    var common = withText(Int(first.row), \.count)
     var sinceCheck = 0
     for key in keys.dropFirst() where common > start {
       sinceCheck += common - start
@@ -119,8 +119,8 @@ extension DistinctTexts {
         sinceCheck = 0
         try check(0)
       }
-      common = withText(Int(first.index)) { first in
-        withText(Int(key.index)) { text in
+      common = withText(Int(first.row)) { first in
+        withText(Int(key.row)) { text in
           let end = min(common, text.count)
           var place = start
           while place < end, first[place] == text[place] { place += 1 }

@@ -25,9 +25,9 @@ enum Places {
   static func sorted(_ numbers: [Int], by orders: [[UInt32]], checking check: CancellationCheck) throws -> [Int] {
     var numbers = numbers
     for (done, places) in orders.reversed().enumerated() {
-      var keys = numbers.enumerated().map { SortKey(key: UInt64(places[$1]), index: UInt32(truncatingIfNeeded: $0)) }
-      try SortKey.sort(&keys, bits: 32) { try check((Double(done) + $0) / Double(orders.count)) }
-      numbers = keys.map { numbers[Int($0.index)] }
+      var keys = numbers.enumerated().map { SortItem(key: UInt64(places[$1]), row: UInt32(truncatingIfNeeded: $0)) }
+      try SortItem.sort(&keys) { try check((Double(done) + $0) / Double(orders.count)) }
+      numbers = keys.map { numbers[Int($0.row)] }
     }
     return numbers
   }

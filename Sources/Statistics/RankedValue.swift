@@ -34,13 +34,3 @@ struct RankedValue: Sendable {
     return Scalar(value).order(to: Scalar(other.value)) == .less
   }
 }
-
-extension FeatureSchema {
-  /// Whether a column's texts are times.
-  func isTime(_ column: Int) -> Bool {
-    switch declaredType(of: column) {
-    case .date, .dateTime: true
-    default: false
-    }
-  }
-}

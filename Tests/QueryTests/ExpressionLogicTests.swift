@@ -3,6 +3,7 @@
 import Foundation
 import Geometry
 import Testing
+import TextFormatting
 
 @testable import Query
 

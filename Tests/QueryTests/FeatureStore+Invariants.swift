@@ -52,7 +52,7 @@ extension FeatureStore {
 
 extension ChunkReader {
   /// Whether all addresses are current.
-  fileprivate func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
+  fileprivate func isTrue(of geometry: GeometryColumn, _ all: [ValueColumn]) -> Bool {
     var now = ChunkReader()
     now.note(geometry)
     return (points, zCount, columnCount) == (now.points, now.zCount, all.count) && (x, y, z) == (now.x, now.y, now.z)

@@ -3,6 +3,7 @@
 
 import Query
 
+
 extension LayerFeatures {
   /// Whether no filter applies.
   public var isUnfiltered: Bool { definitionExpression == nil && timeFilter == nil }

@@ -1,5 +1,8 @@
 // The table of members of overlays.
 
+import Query
+
+
 extension Overlay {
   public static let members: [Member<Overlay>] =
     [

@@ -2,6 +2,7 @@
 
 import Query
 
+
 /// How given ids change a selection.
 public enum SelectionMode: Hashable, Sendable {
   case new, add, subtract

@@ -2,6 +2,7 @@
 
 import Query
 
+
 /// Why a renderer, label definition or popup definition is not valid.
 public struct SymbologyError: Error, Hashable, Sendable {
   public enum Reason: Hashable, Sendable {

@@ -2,6 +2,7 @@
 
 import Query
 
+
 extension MemberValue {
   /// Gives an expression with its geometries in the reference of the features.
   typealias Placing = (Expression) throws(ExpressionError) -> Expression

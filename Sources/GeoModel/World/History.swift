@@ -1,5 +1,8 @@
 // The steps that can be undone and redone, and the edit under way.
 
+import Query
+
+
 /// Identifies the content of a document. Undo restores the tag together with the content; changes that undo leaves
 /// alone get a new tag.
 public struct ContentTag: Hashable, Sendable {

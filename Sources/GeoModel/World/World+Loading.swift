@@ -2,6 +2,7 @@
 
 import Query
 
+
 extension World {
   /// Outcome of a request to load a layer.
   public enum LoadDecision: Sendable {

@@ -2,6 +2,7 @@
 
 import Query
 
+
 extension World {
   @discardableResult
   public mutating func addSource(

@@ -2,6 +2,7 @@
 
 import Query
 
+
 extension FeatureQuery {
   /// The most work of a block: bytes of text, for each function that makes a short one.
   private static let maxTextWork = 1 << 19

@@ -28,7 +28,8 @@ struct FeatureQuery: Sendable {
 
   /// - Parameter conditionPath: the param of which `whereClause` is the value.
   init(
-    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World, conditionAt conditionPath: String = "/whereClause"
+    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World,
+    conditionAt conditionPath: String = "/whereClause"
   ) throws {
     let id: String
     switch (params.layer, params.overlay) {

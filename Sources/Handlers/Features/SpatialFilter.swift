@@ -27,7 +27,8 @@ struct SpatialFilter: Sendable {
   private static let path = "/params/geometry"
 
   init?(
-    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World
+    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference,
+    _ world: borrowing World
   ) throws {
     let relation = try Self.relation(params)
     guard let opaque = params.geometry else { return nil }

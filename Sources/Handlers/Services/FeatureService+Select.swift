@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import Query
 import WireCoding
 
 extension FeatureService {

@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Query
 import Reading
 import StateTree
 import WireCoding

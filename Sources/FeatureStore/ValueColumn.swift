@@ -6,8 +6,8 @@ import Geometry
 ///
 /// The layout starts as the narrowest for the first values, and widens when a value does not fit. Each layout uses some
 /// of the arrays; the others are empty.
-struct Column: Sendable {
-  enum Layout: UInt8, Sendable {
+struct ValueColumn: Sendable {
+  enum Layout: UInt8, BitwiseCopyable, Sendable {
     /// ``values`` of the few rows that have one, and those rows ascending: ``sparseRows``.
     case sparse
     /// ``values`` of types without a common layout.
@@ -128,14 +128,14 @@ struct Column: Sendable {
   private mutating func mix(_ value: AttributeValue, at row: Int) {
     var values = (0..<max(count, row + 1)).map { self[$0] }
     values[row] = value
-    self = Column()
+    self = ValueColumn()
     layout = .mixed
     self.values = values
   }
 
   private mutating func spellOut() {
     guard let texts = codes.spelledOut() else { return mix(.null, at: max(count, 1) - 1) }
-    self = Column()
+    self = ValueColumn()
     layout = .strings
     self.texts = texts
   }
@@ -222,7 +222,7 @@ struct Column: Sendable {
   }
 }
 
-extension Column.Layout {
+extension ValueColumn.Layout {
   init?(for tag: CellTag) {
     switch tag {
     case .null: return nil

@@ -5,9 +5,9 @@
 ///
 /// The standard library has no folding, but the mappings it is derived from: each code point is lower-cased after it is
 /// upper-cased, with three exceptions. This is CaseFolding.txt, status C and F, of version 14.
-enum CaseFolding {
+package enum CaseFolding {
   /// - Complexity: O(n).
-  static func folded(_ text: String) -> String {
+  package static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var result = ""
     for scalar in text.unicodeScalars { append(scalar, to: &result) }

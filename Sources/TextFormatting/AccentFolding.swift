@@ -3,11 +3,11 @@
 /// Removes accents by Unicode's canonical decomposition: `é`, or `e` and a combining acute, becomes `e`.
 ///
 /// A letter without a decomposition is kept (`ø`, `ł`, `ß`), as are marks that some scripts use for vowels and voicing.
-enum AccentFolding {
+package enum AccentFolding {
   /// The text without accents.
   ///
   /// - Complexity: O(n); an ASCII text is returned unchanged.
-  static func folded(_ text: String) -> String {
+  package static func folded(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars where !isAccent(scalar) { result.append(bases[scalar] ?? scalar) }
