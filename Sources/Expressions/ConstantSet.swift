@@ -3,8 +3,8 @@
 import Geometry
 
 /// Literals sorted by type. An integer and a double of the same value are one number.
-struct ConstantSet: Sendable {
-  private(set) var integers: [Int64] = []
+package struct ConstantSet: Sendable {
+  package private(set) var integers: [Int64] = []
   /// Numbers that are not 64-bit integers.
   private var doubles: [Double] = []
   private var texts: [[UInt8]] = []
@@ -28,9 +28,9 @@ struct ConstantSet: Sendable {
   }
 
   /// Whether membership is known for every number: all elements are numbers.
-  var isOfNumbers: Bool { !hasBools && texts.isEmpty }
+  package var isOfNumbers: Bool { !hasBools && texts.isEmpty }
   /// All elements.
-  var elements: [AttributeValue] {
+  package var elements: [AttributeValue] {
     integers.map(AttributeValue.integer) + doubles.map(AttributeValue.double)
       + texts.map { .string(String(decoding: $0, as: UTF8.self)) } + (hasTrue ? [.bool(true)] : [])
       + (hasFalse ? [.bool(false)] : [])

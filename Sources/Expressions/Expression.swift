@@ -83,7 +83,7 @@ public struct Expression: Hashable, Sendable {
     }
 
     /// Whether values of a declared type suit it; true without one.
-    func allows(_ type: FieldType?) -> Bool { !ScalarTypes(type).isDisjoint(with: types) }
+    package func allows(_ type: FieldType?) -> Bool { !ScalarTypes(type).isDisjoint(with: types) }
   }
 
   /// Refuses an expression that can never give a value of the required type.
@@ -139,7 +139,7 @@ public struct Expression: Hashable, Sendable {
   /// Resolves names: the column of each property, `Int.max` for the geometry, and the tree in which its name stands for it.
   ///
   /// - Throws: ``ExpressionError``, as of an expression that is compiled.
-  func resolved(
+  package func resolved(
     for schema: some PropertySchema, as use: Use
   ) throws(ExpressionError) -> (ExpressionTree, [Int]) {
     let (tree, columns) = try resolved(for: schema)

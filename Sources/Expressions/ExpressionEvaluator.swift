@@ -4,7 +4,7 @@ import Geometry
 import TextFormatting
 
 /// The values of properties by their numbers in the tree.
-protocol PropertySource {
+package protocol PropertySource {
   func value(_ property: Int) -> Scalar
   /// That of the feature; nil without one.
   var geometry: Geometry? { get }
@@ -23,7 +23,7 @@ extension ExpressionTree {
   /// Passes an evaluator to `body`. It reads the lists of the tree in place: reference counting at each node took most
   /// of the time.
   @inline(__always)
-  func withEvaluator<Source: PropertySource, Result>(
+  package func withEvaluator<Source: PropertySource, Result>(
     _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
   ) -> Result {
     var textLeft = Expression.textLimit
@@ -42,18 +42,18 @@ extension ExpressionTree {
   }
 }
 
-struct ExpressionEvaluator<Source: PropertySource> {
+package struct ExpressionEvaluator<Source: PropertySource> {
   let tree: ExpressionTree
   let nodes: UnsafeBufferPointer<ExpressionNode>
   let children: UnsafeBufferPointer<Int>
   let links: UnsafeBufferPointer<ExpressionTree.Link>
   /// The bytes of text that functions may still make for the feature.
-  let textLeft: UnsafeMutablePointer<Int>
+  package let textLeft: UnsafeMutablePointer<Int>
   let conventions: TextConventions
-  var source: Source
+  package var source: Source
 
   /// The value of a node. Recursion is as deep as the nesting of the text, which is limited.
-  func value(_ node: Int) -> Scalar {
+  package func value(_ node: Int) -> Scalar {
     switch nodes[node] {
     case .literal(let number): return Scalar(tree.parts.literals[number])
     case .instant(let number): return .instant(tree.parts.instants[number])
@@ -105,7 +105,7 @@ struct ExpressionEvaluator<Source: PropertySource> {
   }
 
   /// Nil is unknown.
-  func truth(_ node: Int) -> Bool? { value(node).truth }
+  package func truth(_ node: Int) -> Bool? { value(node).truth }
 
   /// `deciding` if any operand is, else unknown if any is: AND decides by false, OR by true.
   private func combined(_ range: Range<Int>, deciding: Bool) -> Bool? {

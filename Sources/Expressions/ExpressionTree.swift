@@ -5,7 +5,7 @@ import Geometry
 import Synchronization
 import TextFormatting
 
-enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
+package enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
   case equal = "="
   case notEqual = "<>"
   case less = "<"
@@ -98,7 +98,7 @@ enum ExpressionNode: Sendable {
 }
 
 /// A parsed expression. Children precede their parents; the last node is the root.
-final class ExpressionTree: Sendable {
+package final class ExpressionTree: Sendable {
   struct Link: BitwiseCopyable, Sendable {
     let operation: Arithmetic
     let operand: Int
@@ -135,7 +135,7 @@ final class ExpressionTree: Sendable {
   init(_ parts: Parts) { self.parts = parts }
 
   var nodes: [ExpressionNode] { parts.nodes }
-  var root: Int { nodes.count - 1 }
+  package var root: Int { nodes.count - 1 }
 
   /// Whether the value depends on text conventions.
   var isWrittenByConventions: Bool {
@@ -150,7 +150,7 @@ final class ExpressionTree: Sendable {
 }
 
 /// An instant with its source text. A class, so that a value that holds one stays small.
-final class InstantLiteral: Sendable {
+package final class InstantLiteral: Sendable {
   let time: CivilTime
   let text: String
   init(time: CivilTime, text: String) {

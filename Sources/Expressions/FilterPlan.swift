@@ -7,7 +7,7 @@ import Geometry
 ///
 /// De Morgan's laws hold in three-valued logic, and each predicate has an opposite that is true exactly where it is
 /// false.
-indirect enum FilterPlan: Sendable {
+package indirect enum FilterPlan: Sendable {
   case never
   case always
   case all([FilterPlan])
@@ -17,7 +17,7 @@ indirect enum FilterPlan: Sendable {
   /// A node that must be true, or false, tested for each feature.
   case node(Int, isWanted: Bool)
 
-  init(_ tree: ExpressionTree, _ node: Int, isWanted: Bool) {
+  package init(_ tree: ExpressionTree, _ node: Int, isWanted: Bool) {
     func property(_ node: Int) -> Int? { if case .property(let number) = tree.nodes[node] { number } else { nil } }
     func literal(_ node: Int) -> AttributeValue? {
       if case .literal(let number) = tree.nodes[node] { tree.parts.literals[number] } else { nil }
@@ -75,7 +75,7 @@ indirect enum FilterPlan: Sendable {
 }
 
 /// A test of one column.
-enum ColumnTest: Sendable {
+package enum ColumnTest: Sendable {
   case compare(Comparison, AttributeValue)
   /// The flag is the required result.
   case isIn(ConstantSet, Bool)
@@ -83,7 +83,7 @@ enum ColumnTest: Sendable {
   case isNull(Bool)
 
   /// Whether the result is the required one; false if unknown.
-  func holds(_ value: Scalar) -> Bool {
+  package func holds(_ value: Scalar) -> Bool {
     switch self {
     case .compare(let comparison, let constant):
       if let order = value.order(to: Scalar(constant)) { comparison.holds(order) } else { false }

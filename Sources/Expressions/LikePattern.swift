@@ -4,7 +4,7 @@ import Platform
 
 /// A pattern of `LIKE`: `%` matches any text, `_` one code point. A backslash escapes a wildcard, a quote or a
 /// backslash; before other characters it stands for itself. Sequences of control characters have been read before.
-struct LikePattern: Sendable {
+package struct LikePattern: Sendable {
   private static let one: Int16 = -1
   private static let many: Int16 = -2
   /// Bytes of UTF-8, or one of the above.
@@ -27,7 +27,7 @@ struct LikePattern: Sendable {
   /// Whether the whole text matches.
   ///
   /// - Complexity: O(n) for most patterns, O(n · m) at worst: only the last `%` is retried.
-  func matches(_ text: UnsafeRawBufferPointer) -> Bool {
+  package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     elements.withUnsafeBufferPointer { elements in
       var index = 0
       var next = 0

@@ -3,7 +3,7 @@
 import Geometry
 
 /// Named columns of values, and a geometry.
-protocol PropertySchema {
+package protocol PropertySchema {
   var names: [String] { get }
   func column(named name: String) -> Int?
   /// Nil where only its values determine it.

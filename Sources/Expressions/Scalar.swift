@@ -4,7 +4,7 @@ import Calendar
 import Geometry
 
 /// One value. Texts of columns are referenced in place: valid only while their source is held.
-enum Scalar {
+package enum Scalar {
   case null
   case bool(Bool)
   case integer(Int64)
@@ -18,13 +18,13 @@ enum Scalar {
 
   /// The double, or null for NaN.
   @inline(__always)
-  init(number: Double) { self = number.isNaN ? .null : .double(number) }
+  package init(number: Double) { self = number.isNaN ? .null : .double(number) }
 
   /// The result of arithmetic: null if not finite.
   @inline(__always)
   init(finite number: Double) { self = number.isFinite ? .double(number) : .null }
 
-  init(_ value: AttributeValue) {
+  package init(_ value: AttributeValue) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)
@@ -40,7 +40,7 @@ enum Scalar {
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 
   /// The value as an independent copy.
-  var attribute: AttributeValue {
+  package var attribute: AttributeValue {
     switch self {
     case .null: .null
     case .bool(let value): .bool(value)
@@ -53,7 +53,7 @@ enum Scalar {
     }
   }
 
-  var isNull: Bool { if case .null = self { true } else { false } }
+  package var isNull: Bool { if case .null = self { true } else { false } }
   /// Nil if unknown, including values other than truth values.
   @inline(__always)
   var truth: Bool? { if case .bool(let value) = self { value } else { nil } }
@@ -87,25 +87,25 @@ enum Scalar {
 }
 
 /// The order of two values.
-enum Order: Int8, BitwiseCopyable {
+package enum Order: Int8, BitwiseCopyable {
   case less = -1
   case same = 0
   case greater = 1
 
   @inline(__always)
-  init<Value: Comparable>(_ left: Value, _ right: Value) {
+  package init<Value: Comparable>(_ left: Value, _ right: Value) {
     self = left < right ? .less : left == right ? .same : .greater
   }
 
   /// Compares texts by bytes, which is by code points.
   @inline(__always)
-  init(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) {
+  package init(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) {
     let order = left.order(to: right)
     self = order < 0 ? .less : order == 0 ? .same : .greater
   }
 
   /// Compares an integer and a double that is not NaN exactly: doubles have gaps among large integers.
-  init(_ left: Int64, exactly right: Double) {
+  package init(_ left: Int64, exactly right: Double) {
     guard right < 0x1p63 else {
       self = .less
       return
@@ -125,7 +125,7 @@ enum Order: Int8, BitwiseCopyable {
 extension Scalar {
   /// Nil if unknown: one is null, or the types differ.
   @inline(__always)
-  func order(to other: Scalar) -> Order? {
+  package func order(to other: Scalar) -> Order? {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): Order(left, right)
     case (.double(let left), .double(let right)): Order(left, right)
@@ -151,7 +151,7 @@ extension Scalar {
 
 extension Comparison {
   @inline(__always)
-  func holds(_ order: Order) -> Bool {
+  package func holds(_ order: Order) -> Bool {
     switch self {
     case .equal: order == .same
     case .notEqual: order != .same

@@ -128,10 +128,10 @@ extension ExpressionError {
 
 extension ExpressionTree {
   /// The estimated cost of its spatial functions for one feature, in units of a plain test.
-  var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
+  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
 
   /// Boxes that hold all features for which a plan is true; nil where that may be any.
-  func boxes(of plan: FilterPlan) -> [Envelope]? {
+  package func boxes(of plan: FilterPlan) -> [Envelope]? {
     switch plan {
     case .never: return []
     case .always, .test: return nil

@@ -11,8 +11,8 @@ import Platform
 /// in it (`ArraySlice` relies on the same: an address and the owner); and a chunk held by a reader is never changed.
 /// The chunk has to be held explicitly, since the optimiser does not count an address as a use: addresses are only
 /// passed to closures (``FeatureChunk/withReader(_:)``). Tests compare them with the actual addresses of the arrays.
-struct ColumnReader: BitwiseCopyable, Equatable {
-  fileprivate(set) var layout = ValueColumn.Layout.sparse
+package struct ColumnReader: BitwiseCopyable, Equatable {
+  package fileprivate(set) var layout = ValueColumn.Layout.sparse
   fileprivate var count = 0
   /// Values, offsets or codes.
   fileprivate var values: UnsafeRawPointer?
@@ -20,7 +20,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
   fileprivate var texts: UnsafeRawPointer?
   /// The offsets that codes refer to.
   fileprivate var distinct: UnsafePointer<UInt32>?
-  fileprivate(set) var distinctCount = 0
+  package fileprivate(set) var distinctCount = 0
   fileprivate var nulls: UnsafePointer<UInt64>?
   fileprivate var nullRows = 0
   /// Of the layout `integers` or `doubles`, the bits of their bounds.
@@ -29,20 +29,20 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 
   /// Whether the values are not in one of the arrays that this can read.
   @inline(__always)
-  var isElsewhere: Bool { layout == .sparse || layout == .mixed }
+  package var isElsewhere: Bool { layout == .sparse || layout == .mixed }
 
   /// The numbers of the layouts `integers` and `doubles`.
-  var words: UnsafeBufferPointer<UInt64> { buffer() }
+  package var words: UnsafeBufferPointer<UInt64> { buffer() }
   /// Of the layout `codes`.
-  var codes: UnsafeBufferPointer<UInt8> { buffer() }
+  package var codes: UnsafeBufferPointer<UInt8> { buffer() }
   /// Of the layouts `bools`, `integers` and `doubles`: a bit for each null row.
-  var nullWords: UnsafeBufferPointer<UInt64> {
+  package var nullWords: UnsafeBufferPointer<UInt64> {
     UnsafeBufferPointer(start: nulls, count: nulls == nil ? 0 : nullRows / 64)
   }
-  var integerBounds: ValueBounds<Int64> {
+  package var integerBounds: ValueBounds<Int64> {
     ValueBounds(least: Int64(bitPattern: least), greatest: Int64(bitPattern: greatest))
   }
-  var doubleBounds: ValueBounds<Double> {
+  package var doubleBounds: ValueBounds<Double> {
     ValueBounds(least: Double(bitPattern: least), greatest: Double(bitPattern: greatest))
   }
 
@@ -52,7 +52,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 
   /// The text of a code, in place.
   @inline(__always)
-  func distinctText(_ code: Int) -> UnsafeRawBufferPointer? {
+  package func distinctText(_ code: Int) -> UnsafeRawBufferPointer? {
     guard code < distinctCount, let distinct, let texts, distinct[code] != TextArena.none else { return nil }
     return Self.bytes(at: (texts + Int(distinct[code])).assumingMemoryBound(to: UInt8.self))
   }
@@ -85,7 +85,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 
   /// The value of a row; not for a column that ``isElsewhere``.
   @inline(__always)
-  func attribute(_ row: Int) -> FeatureRow.Attribute {
+  package func attribute(_ row: Int) -> FeatureRow.Attribute {
     switch layout {
     case .sparse, .mixed: return .null
     case .bools:
@@ -150,7 +150,7 @@ struct ColumnReader: BitwiseCopyable, Equatable {
 
 extension ValueColumn {
   /// The current addresses of the values.
-  var reader: ColumnReader {
+  package var reader: ColumnReader {
     var reader = ColumnReader()
     func note<T>(_ values: [T]) {
       reader.count = values.count
@@ -183,12 +183,12 @@ extension ValueColumn {
 }
 
 /// Addresses of all data of a chunk, itself at a fixed address.
-struct ChunkReader {
+package struct ChunkReader {
   /// The number of rows, removed ones included.
   fileprivate(set) var count = 0
   /// Of the columns: so many of the store's have the same number in the chunk.
   private var aligned = 0
-  fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
+  package fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
   fileprivate(set) var columnCount = 0
   /// Number of packed points; 0 if geometries are not packed.
   fileprivate(set) var points = 0
@@ -211,14 +211,14 @@ struct ChunkReader {
 
   /// The values of a column of the store; nil where that has to be looked up, or they are elsewhere.
   @inline(__always)
-  func values(ofAligned column: Int) -> ColumnReader? {
+  package func values(ofAligned column: Int) -> ColumnReader? {
     guard column < aligned, let values = columns?[column], !values.isElsewhere else { return nil }
     return values
   }
 
   /// Asks the processor to load the addresses of a column's values.
   @inline(__always)
-  func prefetchAddresses(ofAligned column: Int) {
+  package func prefetchAddresses(ofAligned column: Int) {
     guard column < aligned, let columns else { return }
     prefetch(columns + column)
     prefetch(UnsafeRawPointer(columns + column + 1) - 1)
@@ -226,11 +226,11 @@ struct ChunkReader {
 
   /// Asks the processor to load the first values of a column, and the first of each further page.
   @inline(__always)
-  func prefetchValues(ofAligned column: Int) { if column < aligned { columns?[column].prefetchValues() } }
+  package func prefetchValues(ofAligned column: Int) { if column < aligned { columns?[column].prefetchValues() } }
 
   /// Asks the processor to load the first of a column's distinct texts; their offsets were asked for with the values.
   @inline(__always)
-  func prefetchTexts(ofAligned column: Int) { if column < aligned { columns?[column].prefetchTexts() } }
+  package func prefetchTexts(ofAligned column: Int) { if column < aligned { columns?[column].prefetchTexts() } }
 
   /// The id of a row that exists.
   @inline(__always)
@@ -261,7 +261,7 @@ struct ChunkReader {
 
   /// The point of a row, without M; z is NaN for none.
   @inline(__always)
-  func point(_ row: Int) -> (x: Double, y: Double, z: Double)? {
+  package func point(_ row: Int) -> (x: Double, y: Double, z: Double)? {
     guard row < points, let x, let y, !x[row].isNaN else { return nil }
     return (x[row], y[row], row < zCount ? z?[row] ?? .nan : .nan)
   }

@@ -12,27 +12,27 @@ enum FeatureMember: UInt8, CaseIterable, Sendable {
 ///
 /// `@unchecked Sendable`: a chunk held by two stores is never written; ``FeatureStore`` copies it first. A copy shares
 /// its columns' arrays until one is changed, so that moving a point does not copy texts.
-final class FeatureChunk: @unchecked Sendable {
+package final class FeatureChunk: @unchecked Sendable {
   /// A power of two: the low bits of a row are its index in the chunk.
-  static let capacity = 1024
+  package static let capacity = 1024
 
   /// Number of rows, including removed ones.
-  private(set) var count = 0
+  package private(set) var count = 0
   private(set) var live = 0
-  private(set) var removed = RowBits()
+  package private(set) var removed = RowBits()
   /// Number of removed rows that no step of history restores.
   private(set) var discarded = 0
   private(set) var ids = IDColumn()
   /// Whether ids ascend here and from chunk to chunk, so that they can be found by bisection.
   var isOrdered = true
-  private(set) var geometry = GeometryColumn()
+  package private(set) var geometry = GeometryColumn()
   /// The store's numbers of the chunk's columns, ascending.
   private(set) var columnNumbers: [Int] = []
-  private(set) var columns: [ValueColumn] = []
+  package private(set) var columns: [ValueColumn] = []
   /// The newest of the columns' stamps.
   private(set) var stamp: UInt64 = 0
   private(set) var zIndexes: [Int32] = []
-  var hidden = RowBits()
+  package var hidden = RowBits()
   var selected = RowBits()
   /// Of attributes as they are: dropped when one changes.
   private(set) var names = NameIndexes()
@@ -45,7 +45,7 @@ final class FeatureChunk: @unchecked Sendable {
 
   /// Passes the reader to `body`, and holds the chunk until it returns, which addresses alone would not.
   @inline(__always)
-  func withReader<Result>(_ body: (borrowing ChunkReader) -> Result) -> Result {
+  package func withReader<Result>(_ body: (borrowing ChunkReader) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(reader.pointee)
   }
@@ -96,11 +96,11 @@ final class FeatureChunk: @unchecked Sendable {
   }
 
   @inline(__always)
-  func isLive(_ row: Int) -> Bool { row < count && !removed[row] }
+  package func isLive(_ row: Int) -> Bool { row < count && !removed[row] }
 
   /// The index of the column in this chunk; nil if no row of the chunk has a value.
   @inline(__always)
-  func index(of column: Int) -> Int? {
+  package func index(of column: Int) -> Int? {
     // Usually every chunk has every column.
     if column < columnNumbers.count, columnNumbers[column] == column { return column }
     let index = columnNumbers.partitioningIndex { $0 >= column }
@@ -115,7 +115,7 @@ final class FeatureChunk: @unchecked Sendable {
     return index
   }
 
-  func value(_ column: Int, at row: Int) -> AttributeValue {
+  package func value(_ column: Int, at row: Int) -> AttributeValue {
     index(of: column).map { columns[$0][row] } ?? .null
   }
 

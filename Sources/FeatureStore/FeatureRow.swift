@@ -4,13 +4,13 @@ import Geometry
 
 /// One feature of a store at the time of the request. Cheap, and valid while it is kept.
 public struct FeatureRow: Sendable {
-  let chunk: FeatureChunk
+  package let chunk: FeatureChunk
   /// Its row in the chunk.
-  let index: Int
+  package let index: Int
   /// Its row in the store.
   public let row: UInt32
 
-  init(chunk: FeatureChunk, index: Int, row: UInt32) { (self.chunk, self.index, self.row) = (chunk, index, row) }
+  package init(chunk: FeatureChunk, index: Int, row: UInt32) { (self.chunk, self.index, self.row) = (chunk, index, row) }
 
   public var id: Int { chunk.ids[index] }
   public var geometry: Geometry? { chunk.geometry[index] }

@@ -13,7 +13,7 @@ extension FeatureStore {
 
   /// The id of a row that exists, such as one that the index has found; nothing else of it is read.
   @inline(__always)
-  func id(ofPresent row: UInt32) -> Int {
+  package func id(ofPresent row: UInt32) -> Int {
     // The reader is used without retaining the chunk, which the list holds.
     defer { withExtendedLifetime(slots) {} }
     guard let slot = slot(of: row) else { return 0 }
@@ -68,7 +68,7 @@ extension FeatureStore {
   /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
   /// not exist are skipped.
   @inline(__always)
-  func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void)
+  package func forEachChunk<Rows: RandomAccessCollection>(of rows: Rows, _ body: (Slot, Range<Int>) throws -> Void)
     rethrows
   where Rows.Element == UInt32, Rows.Index == Int {
     var start = rows.startIndex

@@ -28,19 +28,19 @@ public struct FeatureStore: Sendable {
   /// Maximum number of attribute names in one store.
   public static let columnLimit = 65_536
 
-  struct Slot: Sendable {
+  package struct Slot: Sendable {
     /// The chunk's first row, a multiple of the chunk's capacity.
-    let base: UInt32
-    private(set) var chunk: FeatureChunk
+    package let base: UInt32
+    package private(set) var chunk: FeatureChunk
     /// The chunk's memory, read without reference counting; the chunk beside it keeps it alive.
     // Safe, as the chunk is: one that two stores hold is never written.
-    private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
+    package private(set) nonisolated(unsafe) var reader: UnsafeMutablePointer<ChunkReader>
     /// The chunk's stamp, read without following the reference.
     private(set) var stamp: UInt64
 
     /// Asks the processor to load the chunk and its reader.
     @inline(__always)
-    func prefetch() {
+    package func prefetch() {
       Platform.prefetch(Unmanaged.passUnretained(chunk).toOpaque())
       Platform.prefetch(reader)
     }
@@ -73,21 +73,21 @@ public struct FeatureStore: Sendable {
   }
 
   /// By ascending base; chunks with no rows left are dropped.
-  var slots: [Slot] = []
+  package var slots: [Slot] = []
   var nextRow: UInt32 = 0
   var nextID = 0
   /// Number of features.
   public internal(set) var count = 0
   public internal(set) var schema: FeatureSchema
   /// Rows by the boxes of their geometries.
-  var index = SpatialIndex()
+  package var index = SpatialIndex()
   var orderedIDs: [OrderedIDs] = []
   /// Ids that do not ascend with rows.
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
   /// Whether any row has had a zIndex other than 0.
   var hasZIndexes = false
   /// Shared by the copies of a store.
-  let valueIndexes = ValueIndexes()
+  package let valueIndexes = ValueIndexes()
   /// Number of live edits: records with another number were made before some of them.
   var liveEdits = 0
 
@@ -145,7 +145,7 @@ public struct FeatureStore: Sendable {
 
 /// The names and types of a store's attributes by column number.
 public struct FeatureSchema: Sendable {
-  private(set) var names: [String] = []
+  package private(set) var names: [String] = []
   private var declared: [FieldType?] = []
   /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
@@ -170,7 +170,7 @@ public struct FeatureSchema: Sendable {
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
   /// Whether a column's texts are times.
-  func isTime(_ column: Int) -> Bool {
+  package func isTime(_ column: Int) -> Bool {
     switch declaredType(of: column) {
     case .date, .dateTime: true
     default: false
@@ -181,12 +181,12 @@ public struct FeatureSchema: Sendable {
   public func column(named name: String) -> Int? { numbers[Text(name)] }
 
   /// The names that stand for the geometry where no attribute has them.
-  var geometryNames: [String] {
+  package var geometryNames: [String] {
     guard let name = geometryName?.string, name != "geometry" else { return ["geometry"] }
     return ["geometry", name]
   }
 
-  func isGeometry(_ name: String) -> Bool { Text(name) == Text("geometry") || Text(name) == geometryName }
+  package func isGeometry(_ name: String) -> Bool { Text(name) == Text("geometry") || Text(name) == geometryName }
 
   mutating func add(_ name: String) -> Int {
     if let known = numbers[Text(name)] { return known }

@@ -6,7 +6,7 @@ import Geometry
 ///
 /// While all are points without M, or absent, coordinates are columns of numbers. An x of NaN then marks a missing
 /// position, and y its kind: 0 no geometry, 1 an empty point. A point that contains NaN is kept as a `Geometry`.
-struct GeometryColumn: Sendable {
+package struct GeometryColumn: Sendable {
   private(set) var x: [Double] = []
   private(set) var y: [Double] = []
   /// Empty while no point has a z; NaN for a point without one.
@@ -30,7 +30,7 @@ struct GeometryColumn: Sendable {
 
   var count: Int { isPacked ? x.count : others.count }
 
-  subscript(row: Int) -> Geometry? {
+  package subscript(row: Int) -> Geometry? {
     guard row < count else { return nil }
     guard isPacked else { return others[row] }
     if x[row].isNaN { return y[row] == 1 ? .point(nil) : nil }

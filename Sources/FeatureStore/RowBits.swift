@@ -1,13 +1,13 @@
 // One bit per row of a chunk, for rare properties: removed, hidden, selected, null.
 
 /// A set of rows of one chunk. Uses no memory while empty.
-struct RowBits: Sendable {
+package struct RowBits: Sendable {
   private var words: [UInt64] = []
 
-  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+  package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
   var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
 
-  func withWords<Result>(_ body: (UnsafeBufferPointer<UInt64>) -> Result) -> Result {
+  package func withWords<Result>(_ body: (UnsafeBufferPointer<UInt64>) -> Result) -> Result {
     words.withUnsafeBufferPointer(body)
   }
 
@@ -18,7 +18,7 @@ struct RowBits: Sendable {
   }
 
   @inline(__always)
-  subscript(row: Int) -> Bool {
+  package subscript(row: Int) -> Bool {
     get { row &>> 6 < words.count && words[row &>> 6] &>> UInt64(row & 63) & 1 == 1 }
     set {
       if row &>> 6 >= words.count {

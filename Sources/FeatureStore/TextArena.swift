@@ -6,17 +6,17 @@ import Platform
 ///
 /// The length precedes the bytes as a base-128 number (seven bits per byte, the high bit set if more follow): one byte
 /// for most. Bytes never change; replaced texts stay until ``TextColumn`` compacts.
-struct TextArena: Sendable {
+package struct TextArena: Sendable {
   /// The offset of null.
-  static let none = UInt32.max
+  package static let none = UInt32.max
 
   private(set) var bytes: [UInt8] = []
 
-  init() {}
+  package init() {}
 
   /// Appends a text and returns its offset; nil if the arena would exceed 4 GiB.
   @inline(__always)
-  mutating func append(_ text: UnsafeRawBufferPointer) -> UInt32? {
+  package mutating func append(_ text: UnsafeRawBufferPointer) -> UInt32? {
     let offset = bytes.count
     guard offset < Int(UInt32.max) - 10 - text.count else { return nil }
     var length = text.count
@@ -82,7 +82,7 @@ struct TextArena: Sendable {
   }
 
   @inline(__always)
-  func withText<Result>(at offset: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+  package func withText<Result>(at offset: UInt32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let range = range(at: offset)
     return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
   }

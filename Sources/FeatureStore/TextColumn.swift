@@ -1,10 +1,10 @@
 // The texts of one column of a chunk: individual texts, or codes of a few distinct ones.
 
 /// A text or null per row.
-struct TextColumn: Sendable {
+package struct TextColumn: Sendable {
   /// ``TextArena/none`` is null.
-  private(set) var offsets: [UInt32] = []
-  private(set) var arena = TextArena()
+  package private(set) var offsets: [UInt32] = []
+  package private(set) var arena = TextArena()
   /// Bytes of replaced texts.
   private var dead = 0
 
@@ -70,9 +70,9 @@ struct TextColumn: Sendable {
 }
 
 /// A code or null per row, and the texts of the codes: for columns of few distinct values.
-struct CodeColumn: Sendable {
-  static let none = UInt8.max
-  private(set) var codes: [UInt8] = []
+package struct CodeColumn: Sendable {
+  package static let none = UInt8.max
+  package private(set) var codes: [UInt8] = []
   /// At most 255.
   private(set) var distinct = TextColumn()
 
@@ -161,7 +161,7 @@ struct CodeColumn: Sendable {
     return column
   }
 
-  func withText<Result>(at row: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+  package func withText<Result>(at row: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     guard row < codes.count, codes[row] != Self.none else { return nil }
     return distinct.arena.withText(at: distinct.offsets[Int(codes[row])], body)
   }

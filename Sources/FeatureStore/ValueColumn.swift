@@ -6,8 +6,8 @@ import Geometry
 ///
 /// The layout starts as the narrowest for the first values, and widens when a value does not fit. Each layout uses some
 /// of the arrays; the others are empty.
-struct ValueColumn: Sendable {
-  enum Layout: UInt8, BitwiseCopyable, Sendable {
+package struct ValueColumn: Sendable {
+  package enum Layout: UInt8, BitwiseCopyable, Sendable {
     /// ``values`` of the few rows that have one, and those rows ascending: ``sparseRows``.
     case sparse
     /// ``values`` of types without a common layout.
@@ -21,23 +21,23 @@ struct ValueColumn: Sendable {
     case strings, json
   }
 
-  private(set) var layout = Layout.sparse
+  package private(set) var layout = Layout.sparse
   private(set) var sparseRows: [UInt16] = []
   private(set) var values: [AttributeValue] = []
-  private(set) var bools: [Bool] = []
-  private(set) var words: [UInt64] = []
-  private(set) var codes = CodeColumn()
-  private(set) var texts = TextColumn()
+  package private(set) var bools: [Bool] = []
+  package private(set) var words: [UInt64] = []
+  package private(set) var codes = CodeColumn()
+  package private(set) var texts = TextColumn()
   /// Null rows of `bools`, `integers` and `doubles`; the other layouts have their own null.
-  private(set) var nulls = RowBits()
+  package private(set) var nulls = RowBits()
   /// No number is outside these; replaced ones may have been the outermost. For the layouts `integers` and `doubles`.
-  private(set) var integerBounds = ValueBounds<Int64>(least: .max, greatest: .min)
-  private(set) var doubleBounds = ValueBounds<Double>(least: .infinity, greatest: -.infinity)
+  package private(set) var integerBounds = ValueBounds<Int64>(least: .max, greatest: .min)
+  package private(set) var doubleBounds = ValueBounds<Double>(least: .infinity, greatest: -.infinity)
 
   /// Identifies the values: columns with the same stamp have the same ones, except rows that were dropped from the end. 0 without any.
   var stamp: UInt64 = 0
 
-  subscript(row: Int) -> AttributeValue {
+  package subscript(row: Int) -> AttributeValue {
     switch layout {
     case .sparse:
       let index = sparseRows.partitioningIndex { Int($0) >= row }
@@ -57,7 +57,7 @@ struct ValueColumn: Sendable {
   }
 
   /// Rows up to the last that may have a value.
-  var count: Int {
+  package var count: Int {
     switch layout {
     case .sparse: sparseRows.last.map { Int($0) + 1 } ?? 0
     case .mixed: values.count

@@ -9,7 +9,7 @@ import Geometry
 /// it, as undo may restore them.
 ///
 /// Memory: six to eight bytes for a row.
-final class ValueIndex: Sendable {
+package final class ValueIndex: Sendable {
   private struct Chunk: BitwiseCopyable {
     let base: UInt32
     /// Of the slot, and of its column.
@@ -26,7 +26,7 @@ final class ValueIndex: Sendable {
 
   /// - Parameter check: called every few thousand rows.
   /// - Complexity: O(n); about 50 nanoseconds for a text.
-  init(_ store: FeatureStore, column: Int, checking check: CancellationCheck) rethrows {
+  package init(_ store: FeatureStore, column: Int, checking check: CancellationCheck) rethrows {
     self.column = column
     chunks = store.slots.map { slot in
       Chunk(base: slot.base, stamps: (slot.stamp, slot.chunk.stamp(of: column)))
@@ -57,7 +57,7 @@ final class ValueIndex: Sendable {
   }
 
   /// The rows of a store that may have one of the values, ascending, in chunks that have not changed.
-  func rows(of values: [AttributeValue], except stale: Set<UInt32>) -> [UInt32] {
+  package func rows(of values: [AttributeValue], except stale: Set<UInt32>) -> [UInt32] {
     var found: [UInt32] = []
     for bucket in Set(values.compactMap(bucket)).sorted() {
       found += rows[Int(starts[bucket])..<Int(starts[bucket + 1])]
@@ -68,7 +68,7 @@ final class ValueIndex: Sendable {
   }
 
   /// The greatest number of rows of ``rows(of:except:)``.
-  func count(of values: [AttributeValue]) -> Int {
+  package func count(of values: [AttributeValue]) -> Int {
     Set(values.compactMap(bucket)).reduce(0) { $0 + Int(starts[$1 + 1] - starts[$1]) }
   }
 
@@ -81,7 +81,7 @@ final class ValueIndex: Sendable {
   /// The numbers of the slots whose column has changed since.
   ///
   /// - Complexity: O(chunks): a microsecond for a million rows, of which no attribute has changed.
-  func staleSlots(of store: FeatureStore) -> [Int] {
+  package func staleSlots(of store: FeatureStore) -> [Int] {
     var stale: [Int] = []
     var next = 0
     for (number, slot) in store.slots.enumerated() {
@@ -102,7 +102,7 @@ extension FeatureChunk {
   fileprivate func stamp(of column: Int) -> UInt64 { index(of: column).map { columns[$0].stamp } ?? 0 }
 
   /// Calls `body` with the hashes of all values that compare, each at least once.
-  func forEachDistinctHash(of column: Int, _ body: (UInt64) -> Void) {
+  package func forEachDistinctHash(of column: Int, _ body: (UInt64) -> Void) {
     guard let index = index(of: column) else { return }
     let isOfCodes = withReader { reader in
       guard let values = reader.columns?[index], values.layout == .codes else { return false }

@@ -4,7 +4,7 @@ import Geometry
 import Synchronization
 
 /// Indexes of a store and its copies, a few at most; they go with the last copy.
-final class ValueIndexes: Sendable {
+package final class ValueIndexes: Sendable {
   /// At most 32 MB for a million features.
   private static let limit = 4
 
@@ -23,7 +23,7 @@ final class ValueIndexes: Sendable {
   private let entries = Mutex(Entries())
 
   /// The index of a column, if there is one.
-  func index(of column: Int) -> ValueIndex? {
+  package func index(of column: Int) -> ValueIndex? {
     entries.withLock { entries in
       guard let entry = entries.byColumn[column] else { return nil }
       entries.order.removeAll { $0 == column }
@@ -32,7 +32,7 @@ final class ValueIndexes: Sendable {
     }
   }
 
-  func set(_ index: ValueIndex, of column: Int) {
+  package func set(_ index: ValueIndex, of column: Int) {
     entries.withLock { entries in
       entries.byColumn[column] = Entry(index: index)
       entries.order.removeAll { $0 == column }
@@ -42,7 +42,7 @@ final class ValueIndexes: Sendable {
   }
 
   /// Counts rows that an index did not find, and says whether a new one is due: scanning has cost about as much as building one.
-  func noteScan(of rows: Int, in count: Int, column: Int) -> Bool {
+  package func noteScan(of rows: Int, in count: Int, column: Int) -> Bool {
     entries.withLock { entries in
       guard let scanned = entries.byColumn[column]?.scanned else { return true }
       entries.byColumn[column]?.scanned = scanned + rows

@@ -106,7 +106,7 @@ public struct CompiledExpression: Sendable {
 }
 
 extension FeatureChunk {
-  func unmarkRemoved(_ mask: RowMask) { mask.unmark(removed) }
+  package func unmarkRemoved(_ mask: RowMask) { mask.unmark(removed) }
 
   func holds(_ predicate: SpatialPredicate, at index: Int) -> Bool? {
     if let point = withReader({ $0.point(index) }) { return try? predicate.holds(x: point.x, y: point.y) }
@@ -126,7 +126,7 @@ extension FeatureChunk {
 
 extension Scalar {
   @inline(__always)
-  init(_ value: FeatureRow.Attribute) {
+  package init(_ value: FeatureRow.Attribute) {
     switch value {
     case .null: self = .null
     case .bool(let value): self = .bool(value)

@@ -45,7 +45,7 @@ extension FeatureStore {
   /// - Parameters:
   ///   - interval: the number of chunks from one check to the next.
   ///   - isWanted: asked before each chunk; the scan ends where it is false.
-  func scan(
+  package func scan(
     _ conditions: [CompiledExpression], checkingEvery interval: Int = 8, _ check: CancellationCheck,
     while isWanted: () -> Bool = { true }, _ body: (Slot, RowMask) throws -> Void
   ) rethrows {
@@ -80,7 +80,7 @@ extension FeatureStore {
 
 extension RowMask {
   /// Passes a mask of a chunk to `body`: one byte per row, none marked.
-  static func withRows<Result>(_ body: (RowMask) throws -> Result) rethrows -> Result {
+  package static func withRows<Result>(_ body: (RowMask) throws -> Result) rethrows -> Result {
     try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: FeatureChunk.capacity) { mask in
       mask.initialize(repeating: 0)
       return try body(mask)

@@ -2,7 +2,7 @@
 
 /// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that comparing a column and
 /// narrowing the mask are one loop that the compiler vectorizes.
-typealias RowMask = UnsafeMutableBufferPointer<UInt8>
+package typealias RowMask = UnsafeMutableBufferPointer<UInt8>
 
 extension RowMask {
   var isAnyMarked: Bool {
@@ -15,7 +15,7 @@ extension RowMask {
 
   /// Visits marked rows in ascending order; `body` may unmark the current row.
   @inline(__always)
-  func forEachMarked(_ body: (Int) -> Void) {
+  package func forEachMarked(_ body: (Int) -> Void) {
     withMemoryRebound(to: UInt64.self) { words in
       for index in words.indices {
         var word = UInt64(littleEndian: words[index])

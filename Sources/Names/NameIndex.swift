@@ -6,13 +6,13 @@ public struct NameMatch: Hashable, Sendable {
   /// 100 for the text itself, 90 for a name that begins with it, 80 where another word of it does, less for edits.
   public let score: Int
 
-  init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
+  package init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
 }
 
 /// The folded names of a chunk's rows: in the order of rows, and by the texts that begin with one of their words.
 ///
 /// About 30 bytes a name. Immutable: a chunk makes another when the column changes.
-final class NameIndex: Sendable {
+package final class NameIndex: Sendable {
   /// Folded names one after the other.
   private let bytes: [UInt8]
   /// The start of each row's name in ``bytes``, then the end of the last.
@@ -21,7 +21,7 @@ final class NameIndex: Sendable {
   /// The start in ``bytes`` of each word, sorted by the text from there to the end of its name.
   private let words: [UInt32]
 
-  init(names: [String?]) {
+  package init(names: [String?]) {
     var bytes: [UInt8] = []
     var starts: [UInt32] = [0]
     var signatures: [UInt64] = []
@@ -55,7 +55,7 @@ final class NameIndex: Sendable {
   }
 
   /// Calls `body` with each matching row of the chunk and its score, a row once.
-  func matches(_ query: NameQuery, atLeast minScore: Int, _ body: (Int, Int) -> Void) {
+  package func matches(_ query: NameQuery, atLeast minScore: Int, _ body: (Int, Int) -> Void) {
     var scores: [(row: Int, score: Int)] = []
     bytes.withUnsafeBufferPointer { bytes in
       addPrefixed(query, bytes, to: &scores)

@@ -1,20 +1,20 @@
 // The sort of rows by numeric keys: places along a curve, values, ids. With the standard library's sort, loading columns misses its bar.
 
 /// A key to sort by, with what it is the key of.
-struct SortItem: BitwiseCopyable, Sendable {
-  var key: UInt64
+package struct SortItem: BitwiseCopyable, Sendable {
+  package var key: UInt64
   /// A row, or an index. Items with equal keys are ordered by it.
-  var row: UInt32
+  package var row: UInt32
   /// Where the item comes from, or the kind of its key.
-  var source: UInt32
+  package var source: UInt32
 
   /// Items handled between two cancellation checks: about half a millisecond of work.
-  static let block = 1 << 15
+  package static let block = 1 << 15
 
-  init(key: UInt64, row: UInt32, source: UInt32 = 0) { (self.key, self.row, self.source) = (key, row, source) }
+  package init(key: UInt64, row: UInt32, source: UInt32 = 0) { (self.key, self.row, self.source) = (key, row, source) }
 
   @inline(__always)
-  func isBefore(_ key: UInt64, _ row: UInt32) -> Bool {
+  package func isBefore(_ key: UInt64, _ row: UInt32) -> Bool {
     self.key != key ? self.key < key : self.row < row
   }
 
@@ -22,12 +22,12 @@ struct SortItem: BitwiseCopyable, Sendable {
   ///
   /// - Parameter check: called every few milliseconds.
   /// - Complexity: O(n).
-  static func sort(_ items: inout [SortItem], checking check: CancellationCheck) rethrows {
+  package static func sort(_ items: inout [SortItem], checking check: CancellationCheck) rethrows {
     try items.withUnsafeMutableBufferPointer { try sort($0, byKind: false, check) }
   }
 
   /// Sorts by kind, which is in ``source`` and less than 2048, then by key and row.
-  static func sortByKind(_ items: UnsafeMutableBufferPointer<SortItem>, checking check: CancellationCheck)
+  package static func sortByKind(_ items: UnsafeMutableBufferPointer<SortItem>, checking check: CancellationCheck)
     rethrows
   {
     try sort(items, byKind: true, check)

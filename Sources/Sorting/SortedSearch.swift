@@ -5,7 +5,7 @@ extension RandomAccessCollection where Index == Int {
   ///
   /// - Complexity: O(log n).
   @inline(__always)
-  func partitioningIndex(where isSecond: (Element) -> Bool) -> Int {
+  package func partitioningIndex(where isSecond: (Element) -> Bool) -> Int {
     var low = startIndex
     var high = endIndex
     while low < high {
@@ -18,7 +18,7 @@ extension RandomAccessCollection where Index == Int {
 
 extension [UInt32] {
   /// The same numbers ascending, each once; free if they already are.
-  func ascendingOnce() -> [UInt32] {
+  package func ascendingOnce() -> [UInt32] {
     if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
     var result: [UInt32] = []
     for row in sorted() where result.last != row { result.append(row) }

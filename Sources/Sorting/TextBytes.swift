@@ -4,7 +4,7 @@ import Platform
 
 extension UnsafeRawBufferPointer {
   @inline(__always)
-  func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+  package func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     guard count > 0, let a = baseAddress, let b = other.baseAddress else { return true }
     return memcmp(a, b, count) == 0
@@ -12,7 +12,7 @@ extension UnsafeRawBufferPointer {
 
   /// Negative, zero or positive as this text is less than, equal to or greater than `other`, by bytes.
   @inline(__always)
-  func order(to other: UnsafeRawBufferPointer) -> Int {
+  package func order(to other: UnsafeRawBufferPointer) -> Int {
     let common = Swift.min(count, other.count)
     if common > 0, let a = baseAddress, let b = other.baseAddress {
       let order = memcmp(a, b, common)
@@ -24,7 +24,7 @@ extension UnsafeRawBufferPointer {
   /// Seven bytes of a text, and in the lowest byte the number of bytes from there; 8 for more than seven. Where two keys are equal, the texts are
   /// too, or both go on after the seven bytes.
   @inline(__always)
-  func orderKey(from start: Int) -> UInt64 {
+  package func orderKey(from start: Int) -> UInt64 {
     let rest = count &- start
     guard rest < 8 else {
       return UInt64(bigEndian: loadUnaligned(fromByteOffset: start, as: UInt64.self)) & ~0xff | 8
@@ -36,7 +36,7 @@ extension UnsafeRawBufferPointer {
 
   /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for hash tables local to one call.
   @inline(__always)
-  var quickHash: UInt64 {
+  package var quickHash: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     var index = 0
     while index + 8 <= count {

@@ -2,7 +2,7 @@
 
 extension HilbertTree {
   /// Calls `body` with each leaf that may have shapes that touch `box`.
-  func forEachLeaf(touching box: IndexedBox, _ body: (LeafBlock<Shape>) -> Void) {
+  package func forEachLeaf(touching box: IndexedBox, _ body: (LeafBlock<Shape>) -> Void) {
     guard let root, root.box.touches(box) else { return }
     root.node.withBlock { Self.forEachLeaf($0, box, body) }
   }

@@ -1,7 +1,7 @@
 // Search of the tree outwards from a place.
 
 /// What a search outwards looks for.
-protocol NearestVisitor<Shape> {
+package protocol NearestVisitor<Shape> {
   associatedtype Shape: IndexedShape
   /// Boxes with a greater bound are not visited. It may fall during the search.
   var limit: Double { get }
@@ -17,7 +17,7 @@ extension HilbertTree {
   /// are visited in the order of their bounds, so that hardly a leaf is read that holds none of the nearest.
   ///
   /// Source: G. R. Hjaltason, H. Samet, "Distance Browsing in Spatial Databases", TODS 24 (2), 1999.
-  func visitNearest<Visitor: NearestVisitor>(_ visitor: inout Visitor) throws where Visitor.Shape == Shape {
+  package func visitNearest<Visitor: NearestVisitor>(_ visitor: inout Visitor) throws where Visitor.Shape == Shape {
     guard let root, visitor.bound(root.box) <= visitor.limit else { return }
     try root.node.withBlock { block in Result { try Self.visitNearest(block, &visitor) } }.get()
   }

@@ -12,21 +12,21 @@ import Geometry
 /// A copy is O(1) and shares every node; a change copies the shared nodes on its path.
 ///
 /// `@unchecked Sendable`: nodes reachable from two trees are only read; see ``IndexNode``.
-struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
+package struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   var root: IndexBranch?
   var domain = KeyDomain(around: [])
   /// Entries that the current domain orders badly: outside of it, or too close together for its grid.
   var strain = 0
 
-  var count: Int { root?.total ?? 0 }
+  package var count: Int { root?.total ?? 0 }
 
   /// The box around everything, exact; nil if empty. O(1).
-  var bounds: IndexedBox? { root?.box }
+  package var bounds: IndexedBox? { root?.box }
 
   /// Finds the rows whose shapes touch `box`, in no order.
   ///
   /// - Complexity: O(log n + hits) on data that is spread out.
-  func search(_ box: IndexedBox, into found: inout FoundRows) {
+  package func search(_ box: IndexedBox, into found: inout FoundRows) {
     guard let root, root.box.touches(box) else { return }
     // Blocks are read without reference counting: the root keeps everything below it.
     root.node.withBlock { Self.search($0, box, isInside: box.contains(root.box), into: &found) }
@@ -94,7 +94,7 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   ///
   /// - Parameter wholeLeaves: for an upper bound, and close: leaves at the edge count in full, so that none has to be
   ///   read.
-  func count(in box: IndexedBox, wholeLeaves: Bool = false) -> Int {
+  package func count(in box: IndexedBox, wholeLeaves: Bool = false) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
     if box.contains(root.box) || wholeLeaves && root.node.header.level == 0 { return root.total }
     return root.node.withBlock { Self.count($0, box, wholeLeaves) }
@@ -137,18 +137,18 @@ struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
 }
 
 /// A buffer of found rows that leaves write into.
-struct FoundRows: ~Copyable {
-  private(set) var rows: UnsafeMutablePointer<UInt32>
-  var count = 0
+package struct FoundRows: ~Copyable {
+  package private(set) var rows: UnsafeMutablePointer<UInt32>
+  package var count = 0
   private var capacity = 256
 
-  init() { rows = .allocate(capacity: capacity) }
+  package init() { rows = .allocate(capacity: capacity) }
 
   deinit { rows.deallocate() }
 
   /// Makes room for `more` rows.
   @inline(__always)
-  mutating func reserve(_ more: Int) {
+  package mutating func reserve(_ more: Int) {
     if count &+ more > capacity { grow(to: count + more) }
   }
 
@@ -162,7 +162,7 @@ struct FoundRows: ~Copyable {
   }
 
   /// Passes the rows to `body`, in no order, and holds them until it returns: a pointer would not.
-  func withRows<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
+  package func withRows<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(UnsafeBufferPointer(start: rows, count: count))
   }
@@ -173,7 +173,7 @@ struct FoundRows: ~Copyable {
   ///
   /// - Parameter check: called every few ten thousand rows.
   /// - Complexity: O(n) for rows that are close together, else O(n log n).
-  mutating func sorted(checking check: CancellationCheck) rethrows -> [UInt32] {
+  package mutating func sorted(checking check: CancellationCheck) rethrows -> [UInt32] {
     defer { withExtendedLifetime(self) {} }
     var all = UnsafeMutableBufferPointer(start: rows, count: count)
     var low = UInt32.max

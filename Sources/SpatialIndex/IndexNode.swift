@@ -54,7 +54,7 @@ final class IndexNode: ManagedBuffer<NodeHead, SIMD2<Double>> {
 
 /// A view of a leaf, valid while the node is held: shapes, then rows, unordered. The parent's keys determine which
 /// entries belong to a leaf.
-struct LeafBlock<Shape: IndexedShape> {
+package struct LeafBlock<Shape: IndexedShape> {
   /// Small enough that a box with a hundred matches tests few others, large enough for 30 bytes per entry including all
   /// levels above.
   static var limit: Int { 48 }
@@ -71,18 +71,18 @@ struct LeafBlock<Shape: IndexedShape> {
   @inline(__always)
   var head: UnsafeMutablePointer<NodeHead> { base.assumingMemoryBound(to: NodeHead.self) }
   @inline(__always)
-  var count: Int {
+  package var count: Int {
     get { Int(head.pointee.count) }
     nonmutating set { head.pointee.count = Int32(truncatingIfNeeded: newValue) }
   }
   @inline(__always)
   var capacity: Int { Int(head.pointee.capacity) }
   @inline(__always)
-  var shapes: UnsafeMutablePointer<Shape> {
+  package var shapes: UnsafeMutablePointer<Shape> {
     (base + MemoryLayout<NodeHead>.size).assumingMemoryBound(to: Shape.self)
   }
   @inline(__always)
-  var rows: UnsafeMutablePointer<UInt32> {
+  package var rows: UnsafeMutablePointer<UInt32> {
     (base + MemoryLayout<NodeHead>.size + capacity * MemoryLayout<Shape>.stride).assumingMemoryBound(to: UInt32.self)
   }
 

@@ -3,7 +3,7 @@
 import Geometry
 
 /// The shape in a leaf for one row: a point or a box, with the same tests.
-protocol IndexedShape: BitwiseCopyable, Sendable {
+package protocol IndexedShape: BitwiseCopyable, Sendable {
   var lower: SIMD2<Double> { get }
   var upper: SIMD2<Double> { get }
 }
@@ -11,7 +11,7 @@ protocol IndexedShape: BitwiseCopyable, Sendable {
 extension IndexedShape {
   /// Whether it shares a position with `box`, edges included.
   @inline(__always)
-  func touches(_ box: IndexedBox) -> Bool { touching(box) != 0 }
+  package func touches(_ box: IndexedBox) -> Bool { touching(box) != 0 }
 
   /// 1 if it ``touches(_:)``, else 0: two comparisons of pairs without a branch, which would be mispredicted half the
   /// time.
@@ -29,26 +29,26 @@ extension IndexedShape {
 }
 
 /// 16 bytes.
-struct IndexedPoint: IndexedShape, Equatable {
-  var position: SIMD2<Double>
-  @inline(__always) var lower: SIMD2<Double> { position }
-  @inline(__always) var upper: SIMD2<Double> { position }
+package struct IndexedPoint: IndexedShape, Equatable {
+  package var position: SIMD2<Double>
+  @inline(__always) package var lower: SIMD2<Double> { position }
+  @inline(__always) package var upper: SIMD2<Double> { position }
   @inline(__always) var center: SIMD2<Double> { position }
 }
 
 /// 32 bytes; also used for the boxes of nodes.
-struct IndexedBox: IndexedShape, Equatable {
-  var lower: SIMD2<Double>
-  var upper: SIMD2<Double>
+package struct IndexedBox: IndexedShape, Equatable {
+  package var lower: SIMD2<Double>
+  package var upper: SIMD2<Double>
 
   static let none = IndexedBox(lower: .init(repeating: .infinity), upper: .init(repeating: -.infinity))
 
-  init(lower: SIMD2<Double>, upper: SIMD2<Double>) {
+  package init(lower: SIMD2<Double>, upper: SIMD2<Double>) {
     self.lower = lower
     self.upper = upper
   }
 
-  init(_ envelope: Envelope) {
+  package init(_ envelope: Envelope) {
     self.init(lower: [envelope.xMin, envelope.yMin], upper: [envelope.xMax, envelope.yMax])
   }
 

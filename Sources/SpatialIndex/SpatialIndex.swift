@@ -5,17 +5,17 @@ import Geometry
 /// Rows by the boxes of their geometries: points in one tree, other geometries in another.
 ///
 /// A value: a copy is O(1) and shares memory; a change copies only the nodes on its path.
-struct SpatialIndex: Sendable {
-  private(set) var points = HilbertTree<IndexedPoint>()
-  private(set) var boxes = HilbertTree<IndexedBox>()
+package struct SpatialIndex: Sendable {
+  package private(set) var points = HilbertTree<IndexedPoint>()
+  package private(set) var boxes = HilbertTree<IndexedBox>()
 
-  init() {}
+  package init() {}
 
   /// Number of rows.
-  var count: Int { points.count + boxes.count }
+  package var count: Int { points.count + boxes.count }
 
   /// The box around everything, exact after removals; nil if empty. O(1).
-  var bounds: Envelope? {
+  package var bounds: Envelope? {
     guard var box = points.bounds ?? boxes.bounds else { return nil }
     if let more = boxes.bounds { box.include(more) }
     return box.envelope
@@ -24,13 +24,13 @@ struct SpatialIndex: Sendable {
   /// Adds rows that are not in the index.
   ///
   /// - Complexity: O(k log n) for k rows; about 0.3 microseconds for a point.
-  mutating func insert(_ rows: IndexedRows) {
+  package mutating func insert(_ rows: IndexedRows) {
     points.insert(rows.points)
     boxes.insert(rows.boxes)
   }
 
   /// Removes rows, with the geometries as inserted. Unknown ones are ignored.
-  mutating func remove(_ rows: IndexedRows) {
+  package mutating func remove(_ rows: IndexedRows) {
     points.remove(rows.points)
     boxes.remove(rows.boxes)
   }
@@ -38,44 +38,44 @@ struct SpatialIndex: Sendable {
   /// Finds the rows whose box shares a position with `envelope`, edges included, in no order.
   ///
   /// - Complexity: O(log n + hits) on data that is spread out; 2 to 3 microseconds for 100 hits among a million points.
-  func search(_ envelope: Envelope, into found: inout FoundRows) {
+  package func search(_ envelope: Envelope, into found: inout FoundRows) {
     let box = IndexedBox(envelope)
     points.search(box, into: &found)
     boxes.search(box, into: &found)
   }
 
   /// The number of rows of ``search(_:into:)``, without visiting nodes entirely inside.
-  func count(in envelope: Envelope) -> Int {
+  package func count(in envelope: Envelope) -> Int {
     let box = IndexedBox(envelope)
     return points.count(in: box) + boxes.count(in: box)
   }
 
   /// An upper bound of ``count(in:)`` in a fraction of the time: leaves at the edge of the envelope count in full.
-  func countAtMost(in envelope: Envelope) -> Int {
+  package func countAtMost(in envelope: Envelope) -> Int {
     let box = IndexedBox(envelope)
     return points.count(in: box, wholeLeaves: true) + boxes.count(in: box, wholeLeaves: true)
   }
 }
 
 /// The index entry of a geometry; its numbers are finite.
-enum IndexedGeometry: Equatable, Sendable {
+package enum IndexedGeometry: Equatable, Sendable {
   case point(IndexedPoint)
   case box(IndexedBox)
 
   /// Nil if a coordinate is not finite.
-  init?(x: Double, y: Double) {
+  package init?(x: Double, y: Double) {
     let point = IndexedPoint(position: SIMD2(x, y))
     guard point.isFinite else { return nil }
     self = .point(point)
   }
 
-  init?(_ envelope: Envelope) {
+  package init?(_ envelope: Envelope) {
     let box = IndexedBox(envelope)
     guard box.isFinite else { return nil }
     self = .box(box)
   }
 
-  var envelope: Envelope {
+  package var envelope: Envelope {
     switch self {
     case .point(let point): IndexedBox(lower: point.position, upper: point.position).envelope
     case .box(let box): box.envelope
@@ -84,15 +84,15 @@ enum IndexedGeometry: Equatable, Sendable {
 }
 
 /// Rows and their geometries, to be added to or removed from the index.
-struct IndexedRows {
+package struct IndexedRows {
   private(set) var points = IndexEntries<IndexedPoint>()
   private(set) var boxes = IndexEntries<IndexedBox>()
 
-  init() {}
+  package init() {}
 
   /// Adds a row; nothing without an entry.
   @inline(__always)
-  mutating func add(_ row: UInt32, _ geometry: IndexedGeometry?) {
+  package mutating func add(_ row: UInt32, _ geometry: IndexedGeometry?) {
     switch geometry {
     case .point(let point): points.append(point, row)
     case .box(let box): boxes.append(box, row)
@@ -100,5 +100,5 @@ struct IndexedRows {
     }
   }
 
-  mutating func reservePoints(_ count: Int) { points.reserve(count) }
+  package mutating func reservePoints(_ count: Int) { points.reserve(count) }
 }

@@ -3,17 +3,17 @@
 import Geometry
 
 /// An edge of a ring.
-struct Edge: BitwiseCopyable, Sendable {
-  let start: SIMD2<Double>
-  let end: SIMD2<Double>
+package struct Edge: BitwiseCopyable, Sendable {
+  package let start: SIMD2<Double>
+  package let end: SIMD2<Double>
 
-  init(start: SIMD2<Double>, end: SIMD2<Double>) { (self.start, self.end) = (start, end) }
+  package init(start: SIMD2<Double>, end: SIMD2<Double>) { (self.start, self.end) = (start, end) }
 }
 
 /// Edges of polygons, in bands of equal height.
 ///
 /// - Complexity: O(n) to make; a test reads the edges of one band: a few, where edges are short against the whole.
-struct EdgeIndex: Sendable {
+package struct EdgeIndex: Sendable {
   let box: Envelope
   private let bandsPerUnit: Double
   /// The first edge of each band, then the number of all. An edge is in each band that it meets.
@@ -23,7 +23,7 @@ struct EdgeIndex: Sendable {
   private var bandCount: Int { starts.count - 1 }
 
   /// Nil for an empty geometry, and for one that is no polygon.
-  init?(_ geometry: Geometry) {
+  package init?(_ geometry: Geometry) {
     guard geometry.isPolygonal, let box = geometry.envelope, box.isFinite else { return nil }
     self.box = box
     var all: [Edge] = []
@@ -83,7 +83,7 @@ struct EdgeIndex: Sendable {
 
   /// Where a position lies.
   @inline(__always)
-  func location(of position: SIMD2<Double>) -> AreaLocation {
+  package func location(of position: SIMD2<Double>) -> AreaLocation {
     guard box.contains(x: position.x, y: position.y) else { return .exterior }
     let band = Self.band(position.y, box, bandsPerUnit, bandCount)
     var crossings = RingCrossings(position)

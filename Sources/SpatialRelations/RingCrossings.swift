@@ -3,7 +3,7 @@
 import Geometry
 
 /// The place of a position relative to an area.
-enum AreaLocation: Sendable {
+package enum AreaLocation: Sendable {
   case interior, boundary, exterior
 }
 
@@ -11,7 +11,7 @@ enum AreaLocation: Sendable {
 ///
 /// Source: F. P. Preparata, M. I. Shamos, "Computational Geometry", 1985, section 2.2. An edge owns its lower end and not its upper one, so
 /// that a ray through a vertex counts once.
-struct RingCrossings {
+package struct RingCrossings {
   let position: SIMD2<Double>
   private var isOdd = false
   private(set) var isOnEdge = false
@@ -42,7 +42,7 @@ struct RingCrossings {
 
   /// Where a position lies relative to the rings that edges make.
   @inline(__always)
-  static func location(of position: SIMD2<Double>, _ edges: [Edge]) -> AreaLocation {
+  package static func location(of position: SIMD2<Double>, _ edges: [Edge]) -> AreaLocation {
     var crossings = RingCrossings(position)
     edges.withUnsafeBufferPointer { edges in
       for edge in edges { crossings.add(edge.start, edge.end) }
@@ -56,7 +56,7 @@ struct RingCrossings {
 extension Positions {
   /// Calls `body` with the ends of each edge.
   @inline(__always)
-  func forEachEdge(_ body: (SIMD2<Double>, SIMD2<Double>) -> Void) {
+  package func forEachEdge(_ body: (SIMD2<Double>, SIMD2<Double>) -> Void) {
     let stride = stride
     values.withUnsafeBufferPointer { values in
       guard values.count >= 2 else { return }
@@ -74,7 +74,7 @@ extension Positions {
 
 extension Geometry {
   /// Whether it is a polygon or several.
-  var isPolygonal: Bool {
+  package var isPolygonal: Bool {
     switch self {
     case .polygon, .multiPolygon: true
     default: false
@@ -82,7 +82,7 @@ extension Geometry {
   }
 
   /// Where a position lies relative to a polygon or several. O(n) in positions; ``EdgeIndex`` is for many positions.
-  func location(of position: SIMD2<Double>) -> AreaLocation {
+  package func location(of position: SIMD2<Double>) -> AreaLocation {
     var crossings = RingCrossings(position)
     func add(_ rings: [Positions]) { for ring in rings { ring.forEachEdge { crossings.add($0, $1) } } }
     switch self {

@@ -40,7 +40,7 @@ public final class SpatialPredicate: Sendable {
   }
 
   /// The same for a feature's geometry, which is taken as it is.
-  init(unchecked relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]) throws(SpatialError) {
+  package init(unchecked relation: SpatialRelation, _ geometry: Geometry, shifts: [Double] = [0]) throws(SpatialError) {
     self.relation = relation
     isNegated = relation == .disjoint
     tested = isNegated ? .intersects : relation
@@ -103,7 +103,7 @@ public final class SpatialPredicate: Sendable {
     return isNegated
   }
 
-  func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
+  package func holds(for geometry: Geometry, in box: Envelope?) throws(SpatialError) -> Bool? {
     if case .point(let point?) = geometry { return try holds(x: point.x, y: point.y) }
     guard isDefined(for: geometry) else { return nil }
     for constant in constants where try holds(for: geometry, box, constant) { return !isNegated }
@@ -138,7 +138,7 @@ public final class SpatialPredicate: Sendable {
 
 extension Geometry {
   /// The geometry moved in x.
-  func shifted(by shift: Double) -> Geometry {
+  package func shifted(by shift: Double) -> Geometry {
     guard shift != 0 else { return self }
     return mapPositions { positions in
       var moved = positions
