@@ -1,5 +1,7 @@
 // Builds a tree of clusters: the points into rows, then zoom by zoom from the last.
 
+import Sorting
+
 extension ClusterTree {
   /// Clusters points for all zooms.
   ///

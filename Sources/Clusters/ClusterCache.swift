@@ -1,6 +1,8 @@
 // Clusters that questions have computed, for the next question.
 
+import FeatureStore
 import Platform
+import Sorting
 import Synchronization
 
 /// Clusters by what they are of. One question at a time computes those of a key; others for the same key wait for it.

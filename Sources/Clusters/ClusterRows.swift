@@ -1,5 +1,7 @@
 // The nodes of one zoom in rows, while a tree is built: flat, with the rows that are already stored.
 
+import Sorting
+
 struct ClusterRows {
   typealias Row = ContiguousArray<ClusterEntry>
 

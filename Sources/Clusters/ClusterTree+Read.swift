@@ -1,5 +1,7 @@
 // What is asked of clusters: those in a box, their points, the zoom at which one falls apart.
 
+import Sorting
+
 extension ClusterTree {
   /// A range of coordinates, ends included.
   public struct Box: Sendable {

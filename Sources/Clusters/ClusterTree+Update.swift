@@ -1,5 +1,7 @@
 // Edits of points: recomputes, zoom by zoom, only what they reach; the result is that of a new tree.
 
+import Sorting
+
 extension ClusterTree {
   /// Removes points and adds others. One that moves is removed and added, with the same id.
   ///

@@ -1,5 +1,7 @@
 // Clusters of points for every zoom: the nodes of the tree, and which of them are shown at a zoom.
 
+import Sorting
+
 /// How points are clustered.
 public struct ClusterSettings: Hashable, Sendable {
   /// Points that are no further apart are clustered, in pixels; a tile of a zoom has ``tileSize`` of them.

@@ -1,5 +1,8 @@
 // Which cluster is which: ids that follow from the points, and how many of these are selected.
 
+import FeatureStore
+import Sorting
+
 extension ClusteredFeatures {
   /// The id of a cluster, the same as long as its points are; nil for a single point.
   public func clusterID(of node: ClusterNode) -> String? {

@@ -1,6 +1,8 @@
 // The clusters of a store's points, which follow the store.
 
+import FeatureStore
 import Geometry
+import Sorting
 
 /// Features that are clustered, with the snapshot of the store that the clusters are of.
 public struct ClusteredFeatures: Sendable {

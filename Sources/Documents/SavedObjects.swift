@@ -1,11 +1,11 @@
 // The objects of a world in the form that documents have: which, in which order, with which sources.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import Handlers
 import JSON
-import Query
 import Reading
 import StateTree
 import WireCoding

@@ -1,6 +1,7 @@
 // The list of IN when it consists of literals: looked up by bisection, without creating values.
 
 import Geometry
+import Sorting
 
 /// Literals sorted by type. An integer and a double of the same value are one number.
 package struct ConstantSet: Sendable {

@@ -1,6 +1,7 @@
 // Relations of times, arrays and geometries. Their operands are no scalars: they are made where they are compared.
 
 import Geometry
+import SpatialRelations
 
 extension ExpressionEvaluator {
   /// Nil is unknown: an operand is null, or not what the function takes.

@@ -1,6 +1,7 @@
 // Evaluates an expression for one feature: a walk over its nodes that allocates only new texts.
 
 import Geometry
+import SpatialRelations
 import TextFormatting
 
 /// The values of properties by their numbers in the tree.

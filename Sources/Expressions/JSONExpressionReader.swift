@@ -2,6 +2,7 @@
 
 import Geometry
 import JSON
+import Sorting
 
 /// Where each piece of a text made of JSON comes from.
 final class JSONSource: Sendable {

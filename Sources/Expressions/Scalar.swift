@@ -2,6 +2,7 @@
 
 import Calendar
 import Geometry
+import Sorting
 
 /// One value. Texts of columns are referenced in place: valid only while their source is held.
 package enum Scalar {

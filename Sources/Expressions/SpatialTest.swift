@@ -1,6 +1,7 @@
 // Spatial functions prepared for many features: what is constant in them is computed once a query.
 
 import Geometry
+import SpatialRelations
 
 /// A call of a spatial function, by its operands.
 enum SpatialTest: Sendable {

@@ -2,6 +2,7 @@
 
 import Calendar
 import Geometry
+import Sorting
 
 /// Rows in the order of terms, then of ids.
 ///

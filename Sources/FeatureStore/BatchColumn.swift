@@ -1,6 +1,7 @@
 // One attribute of a batch: a cell of eight bytes and a tag per row, in any mixture of types.
 
 import Geometry
+import Sorting
 
 /// The type of a cell.
 enum CellTag: UInt8, Sendable {

@@ -1,6 +1,7 @@
 // A run of rows of a store: the unit of sharing and copying.
 
 import Geometry
+import Sorting
 import Synchronization
 
 /// A member of a feature besides its geometry.

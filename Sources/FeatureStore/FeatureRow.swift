@@ -1,6 +1,7 @@
 // Reads one feature directly from its columns.
 
 import Geometry
+import SpatialIndex
 
 /// One feature of a store at the time of the request. Cheap, and valid while it is kept.
 public struct FeatureRow: Sendable {

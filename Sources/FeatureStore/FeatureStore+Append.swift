@@ -1,6 +1,7 @@
 // Addition of features: a whole batch or nothing.
 
 import Geometry
+import SpatialIndex
 
 /// The ids of added features.
 public struct AddedFeatures: Hashable, Sendable {

@@ -1,6 +1,7 @@
 // Updates of features: all or nothing; the index is updated only for moved features.
 
 import Geometry
+import SpatialIndex
 
 extension FeatureStore {
   /// Updates features in the order of the call; one may occur more than once.

@@ -1,5 +1,7 @@
 // Questions for names: over the indexes of all chunks, which are made when they are first needed.
 
+import Names
+import Sorting
 import Synchronization
 
 extension FeatureStore {

@@ -1,6 +1,7 @@
 // Sorting of features by attributes, for pages of query results.
 
 import Geometry
+import Sorting
 
 /// One attribute to sort by.
 public struct SortTerm: Hashable, Sendable {

@@ -1,6 +1,8 @@
 // Reading of features: one, all in drawing order, or those in a box.
 
 import Geometry
+import Sorting
+import SpatialIndex
 
 extension FeatureStore {
   /// The feature in a row; nil if it was removed or never existed.

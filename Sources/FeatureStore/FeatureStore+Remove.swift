@@ -1,6 +1,8 @@
 // Removal and restoration of features: whole chunks where all rows go, else one bit per row.
 
 import Geometry
+import Sorting
+import SpatialIndex
 
 /// Removed rows with the data needed to restore them; values remain in the chunks.
 struct RemovedRows: Sendable {

@@ -3,6 +3,8 @@
 import Geometry
 import HashTreeCollections
 import Platform
+import Sorting
+import SpatialIndex
 
 /// Features in insertion order.
 ///

@@ -1,6 +1,7 @@
 // The geometries of a chunk or a batch: points packed, others as values.
 
 import Geometry
+import SpatialIndex
 
 /// Geometries by row.
 ///

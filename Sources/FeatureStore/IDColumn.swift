@@ -1,5 +1,7 @@
 // The ids of a chunk's rows: usually consecutive numbers.
 
+import Sorting
+
 /// The ids of a chunk: a range while they are consecutive, else a list.
 struct IDColumn: Sendable {
   private var run = 0..<0

@@ -1,6 +1,7 @@
 // The record that reverts an edit of a store. Its size is proportional to the edit: it holds no copy of the store.
 
 import Geometry
+import SpatialIndex
 
 /// Reverts one edit of a ``FeatureStore``; edits return one on request.
 ///

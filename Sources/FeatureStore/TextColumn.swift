@@ -1,5 +1,7 @@
 // The texts of one column of a chunk: individual texts, or codes of a few distinct ones.
 
+import Sorting
+
 /// A text or null per row.
 package struct TextColumn: Sendable {
   /// ``TextArena/none`` is null.

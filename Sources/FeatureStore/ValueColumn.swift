@@ -1,6 +1,7 @@
 // One attribute of a chunk, in the smallest layout that its values allow.
 
 import Geometry
+import Sorting
 
 /// The values of one attribute by row of a chunk. Rows after its end are null.
 ///

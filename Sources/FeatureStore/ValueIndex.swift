@@ -1,6 +1,7 @@
 // Rows by the values of one column: finds features by equality without a scan.
 
 import Geometry
+import Sorting
 
 /// The rows of a store at one time, in buckets by a hash of their value in a column. Rows without a value are not in it.
 ///

@@ -1,6 +1,9 @@
 // Filters a chunk: each part of a plan clears rows of a mask, most of them column by column.
 
+import Expressions
+import FeatureStore
 import Geometry
+import SpatialRelations
 
 extension CompiledExpression {
   /// Keeps the marked rows for which `plan` is true. Recursion is as deep as the nesting of the text.

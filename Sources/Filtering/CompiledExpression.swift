@@ -1,6 +1,9 @@
 // An expression over the columns of a store: evaluates one feature, or filters many.
 
+import Expressions
+import FeatureStore
 import Geometry
+import SpatialRelations
 import TextFormatting
 
 /// An expression whose properties are resolved to columns of one schema. Cheap to copy, and usable on any thread.

@@ -1,5 +1,7 @@
 // Names of an expression become columns of a store.
 
+import Expressions
+import FeatureStore
 import Geometry
 import TextFormatting
 

@@ -1,6 +1,9 @@
 // Conditions that compare a column for equality, answered by an index of its values.
 
+import Expressions
+import FeatureStore
 import Geometry
+import Sorting
 
 extension FeatureStore {
   /// Stores with fewer features are scanned.

@@ -1,5 +1,8 @@
 // Filters over all features, chunk by chunk: a mask is narrowed, and counted or read, without lists of rows in between.
 
+import FeatureStore
+import Sorting
+
 extension FeatureStore {
   /// The features for which an expression is true, in insertion order.
   ///

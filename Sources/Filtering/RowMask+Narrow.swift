@@ -1,6 +1,9 @@
 // Tests of one column: a loop for each layout, most of them without a branch.
 
+import Expressions
+import FeatureStore
 import Geometry
+import Sorting
 
 extension RowMask {
   func narrow(to test: ColumnTest, _ column: Int, _ chunk: FeatureChunk) {

@@ -1,5 +1,7 @@
 // The candidate rows of a chunk during filtering.
 
+import FeatureStore
+
 /// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that comparing a column and
 /// narrowing the mask are one loop that the compiler vectorizes.
 package typealias RowMask = UnsafeMutableBufferPointer<UInt8>

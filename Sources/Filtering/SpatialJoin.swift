@@ -1,6 +1,9 @@
 // Pairs of features of two stores by a spatial relation.
 
+import FeatureStore
 import Geometry
+import SpatialIndex
+import SpatialRelations
 
 /// Finds the features of `targets` that have a relation to each of others, the drivers.
 ///

@@ -1,6 +1,9 @@
 // Features of a store that have a spatial relation to a constant geometry.
 
+import FeatureStore
 import Geometry
+import Sorting
+import SpatialRelations
 
 extension SpatialPredicate {
   /// Whether a feature has the relation; nil, which is unknown, if it has no geometry, or a collection of several dimensions for

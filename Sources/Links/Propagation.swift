@@ -1,9 +1,9 @@
 // Propagation: after each command and tick, derived properties and links that depend on a change update in the same revision.
 
+import Expressions
 import GeoModel
 import Geometry
 import JSONRPC
-import Query
 import StateTree
 import WireCoding
 

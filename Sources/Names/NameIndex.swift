@@ -1,5 +1,7 @@
 // The names in one column of one chunk, sorted, for questions by text.
 
+import Sorting
+
 /// How well a name matches a text.
 public struct NameMatch: Hashable, Sendable {
   public let row: UInt32

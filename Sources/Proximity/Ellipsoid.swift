@@ -2,6 +2,7 @@
 
 import Geometry
 import Platform
+import SpatialIndex
 
 /// The WGS 84 ellipsoid.
 enum Ellipsoid {

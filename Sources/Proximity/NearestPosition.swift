@@ -1,6 +1,8 @@
 // The position of a line or polygon that is nearest on the ellipsoid.
 
 import Geometry
+import SpatialIndex
+import SpatialRelations
 
 /// Finds the nearest position of geometries in degrees, whose edges are straight in longitude and latitude (RFC 7946, 3.1.1).
 struct NearestPosition {

@@ -1,6 +1,9 @@
 // The nearest on the ellipsoid, for stores in longitude and latitude.
 
+import FeatureStore
 import Geometry
+import Sorting
+import SpatialIndex
 
 extension NearestQuery {
   /// The nearest on the WGS 84 ellipsoid, near ones first, ties by id; distances are in metres. Longitudes may be written with any turn.

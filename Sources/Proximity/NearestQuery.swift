@@ -1,6 +1,9 @@
 // The features nearest to a place, exactly: in the plane, or on the ellipsoid.
 
+import FeatureStore
 import Geometry
+import SpatialIndex
+import SpatialRelations
 
 /// The features of a store that are nearest to places.
 ///

@@ -1,5 +1,7 @@
 // The nearest found so far.
 
+import FeatureStore
+
 /// A feature and its distance.
 public struct Neighbour: Hashable, Sendable {
   public let row: UInt32

@@ -1,5 +1,7 @@
 // Insertion: a sorted batch in one walk; leaves split when they overflow.
 
+import Sorting
+
 extension HilbertTree {
   /// Adds entries. All are finite, and no row is in the tree.
   ///

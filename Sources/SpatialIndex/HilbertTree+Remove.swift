@@ -1,5 +1,7 @@
 // Removal: a batch in one walk; boxes shrink, and small nodes are merged with their neighbours.
 
+import Sorting
+
 extension HilbertTree {
   /// Removes entries, with the shapes as inserted. Unknown ones are ignored.
   ///

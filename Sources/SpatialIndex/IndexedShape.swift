@@ -1,6 +1,7 @@
 // Shapes of features in the index, and small values of its algorithms.
 
 import Geometry
+import Sorting
 
 /// The shape in a leaf for one row: a point or a box, with the same tests.
 package protocol IndexedShape: BitwiseCopyable, Sendable {

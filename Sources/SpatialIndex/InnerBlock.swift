@@ -1,5 +1,7 @@
 // Inner nodes: properties of their children, in columns in one block of memory.
 
+import Sorting
+
 /// The properties of a child in its parent.
 struct IndexBranch {
   var box: IndexedBox

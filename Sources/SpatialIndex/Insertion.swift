@@ -1,5 +1,7 @@
 // Insertion of one batch: down to the leaves in key order, and up again with the splits.
 
+import Sorting
+
 /// State of the insertion of sorted items.
 struct Insertion<Shape: IndexedShape> {
   let shapes: UnsafeBufferPointer<Shape>

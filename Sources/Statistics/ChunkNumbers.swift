@@ -1,5 +1,6 @@
 // Sums over the numbers of one column of a chunk, by group: two passes, the second for deviations from the groups' means.
 
+import FeatureStore
 import Geometry
 
 /// Sums over numbers of one type: of themselves, then of squared deviations.

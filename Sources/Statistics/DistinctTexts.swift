@@ -1,5 +1,8 @@
 // Distinct texts, numbered: in one buffer, as an object for each of a million would take long to make and to free.
 
+import FeatureStore
+import Sorting
+
 /// Texts by number, and a hash table of the numbers.
 struct DistinctTexts: Sendable {
   private static let none = UInt32.max

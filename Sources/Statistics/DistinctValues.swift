@@ -1,7 +1,9 @@
 // The distinct values of a column, numbered in the order of their first occurrence.
 
 import Calendar
+import FeatureStore
 import Geometry
+import Sorting
 
 /// Equal are values that compare as equal: an integer and a double of the same value, times of the same instant. Null, which NaN is
 /// too, is a value of its own; JSON is equal as text.

@@ -1,5 +1,6 @@
 // Groups of features with figures about them: kept as columns, and made into values one by one, as there may be a million.
 
+import FeatureStore
 import Geometry
 
 /// The groups of some features, numbered in the order of their first features.

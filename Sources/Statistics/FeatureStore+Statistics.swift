@@ -1,6 +1,9 @@
 // Statistics of features by groups.
 
+import FeatureStore
+import Filtering
 import Geometry
+import Sorting
 
 extension FeatureStore {
   /// The greatest number of values that statistics keep: some hundred megabytes.

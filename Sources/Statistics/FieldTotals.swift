@@ -1,5 +1,8 @@
 // What is known of one column for each group: filled chunk by chunk, in loops over its numbers.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
 
 /// The totals of one column by group.

@@ -1,5 +1,7 @@
 // The order of groups by what their features have in common and by figures about them.
 
+import Sorting
+
 /// One thing to sort groups by.
 public struct GroupTerm: Hashable, Sendable {
   /// Of a value of the group, or, beyond these, of a figure.

@@ -1,5 +1,7 @@
 // The places of things in an order, as numbers: what is sorted by several things compares these.
 
+import Sorting
+
 enum Places {
   /// The place of what has none in the order.
   static let none = UInt32.max

@@ -1,6 +1,7 @@
 // The order of values of different types: as that of features by attributes.
 
 import Calendar
+import Expressions
 import Geometry
 
 /// A value with its place in the order of values: numbers, times, texts, booleans. Null, NaN and JSON have none.

@@ -1,6 +1,8 @@
 // Groups of rows by the values of several columns, numbered chunk by chunk.
 
+import FeatureStore
 import Geometry
+import Sorting
 
 /// Numbers groups in the order of their first occurrence. The rows of one chunk are also numbered by the groups that occur in it, so
 /// that sums of a chunk are kept in a few cache lines.

@@ -1,5 +1,8 @@
 // Statistics of features by groups: what can be asked, and what is answered.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
 
 /// One figure about the features of a group.

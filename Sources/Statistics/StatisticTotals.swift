@@ -1,5 +1,6 @@
 // Figures about features by group, filled row by row or chunk by chunk: statistics of layers, clusters and joins alike.
 
+import FeatureStore
 import Geometry
 
 /// The totals of numbered groups, of which statistics are computed.

@@ -1,7 +1,6 @@
 // The reference's page of expressions, from the tables of their parser.
 
-import Query
-
+import Expressions
 
 extension Reference {
   func expressions() -> String {

@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Sorting
 
 @Suite struct AttributeOrderTests {
   /// A store of features with values of all kinds, many of them equal.

@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import FeatureStore
+@testable import Sorting
 
 @Suite struct CancellationCheckTests {
   private struct Enough: Error {}

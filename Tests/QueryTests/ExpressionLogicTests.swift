@@ -5,7 +5,7 @@ import Geometry
 import Testing
 import TextFormatting
 
-@testable import Query
+@testable import Expressions
 
 @Suite struct ExpressionLogicTests {
   // Unknown is a null property.

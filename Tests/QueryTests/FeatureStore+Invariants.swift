@@ -2,7 +2,8 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
+@testable import SpatialIndex
 
 extension FeatureStore {
   /// Violations, one line each; empty if there are none.

@@ -1,5 +1,7 @@
 // Invariants of the tree between calls; tests check them after random edits.
 
+@testable import Sorting
+@testable import SpatialIndex
 
 extension HilbertTree {
   /// Violations, one line each; empty if there are none.

@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Sorting
+@testable import SpatialIndex
 
 @Suite struct OrderTests {
   @Test func `the curve visits every cell once, each adjacent to the previous one`() {

@@ -1,7 +1,7 @@
 // Release of an object: what closes or changes together with it.
 
+import Clusters
 import Geometry
-import Query
 
 extension World {
   /// Closes and clears all that belongs or refers to an object that is about to be removed. Undo restores it where

@@ -1,7 +1,7 @@
 // What undo leaves alone of layers: their features and load status.
 
+import FeatureStore
 import Geometry
-import Query
 
 extension Layer: Entity {
   public static func close(_ id: LayerID, in world: inout World) throws(ModelError) { try world.removeLayer(id) }

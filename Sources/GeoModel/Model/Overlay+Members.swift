@@ -1,7 +1,6 @@
 // The table of members of overlays.
 
-import Query
-
+import FeatureStore
 
 extension Overlay {
   public static let members: [Member<Overlay>] =

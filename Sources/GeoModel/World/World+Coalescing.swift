@@ -1,8 +1,7 @@
 // Coalesces undo records and change records of a command, a transaction or an edit: changes that cancel each other out
 // are dropped.
 
-import Query
-
+import FeatureStore
 
 extension World {
   /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that

@@ -1,7 +1,7 @@
 // Documents: a new one begins, another one is opened, the current one has been saved.
 
+import Clusters
 import Geometry
-import Query
 
 extension World {
   /// Closes all objects and drops history: an empty document begins.

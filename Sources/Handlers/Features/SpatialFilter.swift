@@ -1,11 +1,14 @@
 // The geometry of a feature query and its relation to the features, in any pair of spatial references.
 
+import Expressions
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import SpatialRelations
 import Synchronization
 import WireCoding
 

@@ -1,8 +1,8 @@
 // `feature/select`: selects what a query matches.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
-import Query
 import WireCoding
 
 extension FeatureService {

@@ -1,11 +1,11 @@
 // Handlers of `source/*`. Opening is a task that reads the schema.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import Reading
 import StateTree
 import WireCoding
