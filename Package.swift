@@ -24,7 +24,8 @@ let nio: [Target.Dependency] = [
 // Readers of untrusted bytes with checks of what they accept: tests of their seeds, or under GEOMODEL_FUZZ, which `make fuzz`
 // sets, a program around libFuzzer.
 let fuzzed: [Target.Dependency] = [
-  "Documents", "Handlers", "GeoModel", "Query", "Projection", "Readers", "Reading", "GeoJSON", "Geometry", "JSONRPC",
+  "Documents", "Handlers", "GeoModel", "Filtering", "FeatureStore", "Expressions", "Projection", "Readers", "Reading",
+  "GeoJSON", "Geometry", "JSONRPC",
   "JSON", "Platform",
 ]
 let fuzz: Target =
@@ -72,8 +73,29 @@ let package = Package(
     // The model.
     library("Geometry", ["Platform"]),
     library("GeometryEngine", ["Geometry", "CGEOS"]),
-    library("Query", ["GeometryEngine", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform", collections]),
-    library("GeoModel", ["Geometry", "Query", "Calendar", "TextFormatting", "Platform", collections, ordered]),
+    // Questions about features.
+    library("Sorting", ["Platform"]),
+    library("SpatialIndex", ["Sorting", "Geometry"]),
+    library("SpatialRelations", ["Geometry", "GeometryEngine"]),
+    library(
+      "Expressions",
+      ["SpatialRelations", "Sorting", "JSON", "Geometry", "Calendar", "TextFormatting", "Platform"]),
+    library("Names", ["Sorting", "TextFormatting"]),
+    library("FeatureStore", ["Names", "SpatialIndex", "Sorting", "Geometry", "Calendar", "Platform", collections]),
+    library(
+      "Filtering",
+      ["FeatureStore", "Expressions", "SpatialRelations", "SpatialIndex", "Sorting", "Geometry", "TextFormatting"]),
+    library(
+      "Proximity", ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "Geometry", "Platform"]),
+    library("Statistics", ["Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar"]),
+    library("Clusters", ["FeatureStore", "Sorting", "Geometry", "Platform"]),
+
+    library(
+      "GeoModel",
+      [
+        "Clusters", "Statistics", "Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar",
+        "TextFormatting", "Platform", collections, ordered,
+      ]),
 
     // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ"]),
@@ -89,43 +111,46 @@ let package = Package(
     library(
       "WireCoding",
       [
-        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "Elevation", "Reading", "Files",
+        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore", "Expressions",
+        "SpatialRelations", "Elevation", "Reading", "Files",
         "Platform",
       ]),
     library(
       "StateTree",
-      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query"]),
+      ["WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "FeatureStore"]),
     library(
       "Subscriptions",
-      ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", ordered]),
+      ["StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "FeatureStore", ordered]),
     library(
       "Drawing",
       [
-        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Query", "TextFormatting", "Platform",
+        "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Clusters", "FeatureStore",
+        "Expressions", "Sorting", "TextFormatting", "Platform",
       ]),
     library(
       "Handlers",
       [
         "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "GeometryEngine", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions", "SpatialRelations",
+        "Sorting", "GeometryEngine", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",
       [
         "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON",
-        "JSONRPC", "Query",
+        "JSONRPC", "Expressions",
       ]),
     library(
       "Documents",
       [
         "Links", "Handlers", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Query", "Reading", "Files", "Platform",
+        "FeatureStore", "Reading", "Files", "Platform",
       ]),
     library(
       "Host",
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
-        "Geometry", "JSON", "JSONRPC", "Query", "Calendar", "Readers", "Platform", logging,
+        "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(
@@ -142,7 +167,7 @@ let package = Package(
           ["-Xclang-linker", "-no-pie", "-Xlinker", "--no-export-dynamic"],
           .when(platforms: [.linux], configuration: .release))
       ]),
-    .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform", "Query"], swiftSettings: strict),
+    .executableTarget(name: "protocol-gen", dependencies: ["JSON", "Platform", "Expressions"], swiftSettings: strict),
 
     // Tests.
     fuzz,
@@ -153,9 +178,20 @@ let package = Package(
     tests("JSONRPCTests", ["JSONRPC", "JSON", "TestSupport", logging]),
     tests("GeometryTests", ["Geometry"]),
     tests("CalendarTests", ["Calendar", "TestSupport"]),
-    tests("QueryTests", ["Query", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport"]),
-    tests("GeoModelTests", ["GeoModel", "Query", "Geometry", "Projection", "TestSupport"]),
-    tests("DrawingTests", ["Drawing", "GeoModel", "Query", "Geometry", "Projection"]),
+    tests(
+      "QueryTests",
+      [
+        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions", "SpatialRelations",
+        "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Calendar", "TextFormatting", "TestSupport",
+      ]),
+    tests(
+      "GeoModelTests",
+      ["GeoModel", "Proximity", "FeatureStore", "Expressions", "Geometry", "Projection", "TestSupport"]),
+    tests(
+      "DrawingTests",
+      [
+        "Drawing", "GeoModel", "Clusters", "Statistics", "FeatureStore", "Expressions", "Geometry", "Projection",
+      ]),
     tests(
       "NativeTests",
       [
@@ -166,7 +202,7 @@ let package = Package(
     tests(
       "ConformanceTests",
       [
-        "Host", "Handlers", "Subscriptions", "WireCoding", "GeoModel", "GeoProtocol", "Query", "JSONRPC", "JSON",
+        "Host", "Handlers", "Subscriptions", "WireCoding", "GeoModel", "GeoProtocol", "FeatureStore", "JSONRPC", "JSON",
         "Geometry", "Projection", "Readers", "TestSupport", logging,
       ]),
     .testTarget(

@@ -1,5 +1,6 @@
 // Writes a snapshot of the world as a document, in pieces, so that memory does not grow with the document.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -7,7 +8,6 @@ import Handlers
 import JSON
 import JSONRPC
 import Platform
-import Query
 import StateTree
 import WireCoding
 

@@ -1,5 +1,6 @@
 // The objects of a world in the form that documents have: which, in which order, with which sources.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry

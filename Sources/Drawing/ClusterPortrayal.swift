@@ -1,9 +1,9 @@
 // How clusters are drawn, labelled and described: the rules of a feature reduction, bound to the attributes of clusters.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
-import Query
 import TextFormatting
 import WireCoding
 

@@ -1,10 +1,13 @@
 // The clusters of a layer or an overlay: what they are of, and at which zoom.
 
+import Clusters
+import Expressions
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import Platform
-import Query
+import Sorting
 
 /// The zooms of clusters: at zoom 0 the world of Web Mercator has 512 device-independent pixels.
 package enum ClusterZoom {

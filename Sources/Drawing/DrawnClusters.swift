@@ -1,8 +1,10 @@
 // What a view draws in place of the points of a layer or an overlay: clusters at a zoom, evaluated, and those near a screen point.
 
+import Clusters
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
+import Sorting
 
 /// The clusters that a view draws. Points in no cluster, and other geometries, are drawn as features.
 package struct DrawnClusters: Sendable {

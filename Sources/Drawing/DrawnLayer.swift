@@ -1,9 +1,10 @@
 // A layer or an overlay of a view snapshot, and its items.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
-import Query
+import Sorting
 import TextFormatting
 import WireCoding
 

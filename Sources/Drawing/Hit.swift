@@ -1,8 +1,9 @@
 // Finds what a layer or an overlay draws near a screen point.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
+import Sorting
 
 /// A circle on the screen, in device-independent pixels.
 package struct ScreenCircle: Sendable {

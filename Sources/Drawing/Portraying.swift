@@ -1,8 +1,8 @@
 // Symbols, labels and popups of features, for layers and overlays alike.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
-import Query
 import TextFormatting
 import WireCoding
 

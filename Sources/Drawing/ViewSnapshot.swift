@@ -1,7 +1,6 @@
 // A view as it is drawn, from a world alone: layers and overlays in drawing order, each item with everything evaluated.
 
 import GeoModel
-import Query
 
 /// What a view shows: enough to draw it or to describe it.
 ///

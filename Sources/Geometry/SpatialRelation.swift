@@ -1,4 +1,4 @@
-// The names of the relations between two geometries; `Query` and `GeometryEngine` decide whether they hold.
+// The names of the relations between two geometries; `SpatialRelations` and `GeometryEngine` decide whether they hold.
 
 /// A relation of two geometries in the plane, by the definitions of OGC 06-103r4 (Simple Features), section 6.1.15.
 ///

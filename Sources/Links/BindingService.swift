@@ -1,11 +1,11 @@
 // Handlers of `binding/*`: bindings, links, and writing by path.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
-import Query
 import StateTree
 import WireCoding
 

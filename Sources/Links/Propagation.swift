@@ -1,5 +1,6 @@
 // Propagation: after each command and tick, derived properties and links that depend on a change update in the same revision.
 
+import Expressions
 import GeoModel
 import Geometry
 import JSONRPC

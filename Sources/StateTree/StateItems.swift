@@ -1,8 +1,8 @@
 // Objects of many members, which are written some at a time.
 
+import FeatureStore
 import GeoModel
 import JSON
-import Query
 import WireCoding
 
 /// The members of such an object, in units of one or a few. They share storage with the model.

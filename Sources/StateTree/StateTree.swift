@@ -1,9 +1,9 @@
 // The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
 
+import FeatureStore
 import GeoModel
 import Geometry
 import JSON
-import Query
 import WireCoding
 
 /// A node of the tree. Children and values are made on demand.

@@ -4,7 +4,6 @@
 import GeoModel
 import JSON
 import JSONRPC
-import Query
 import StateTree
 
 /// A snapshot or a delta that is being sent.

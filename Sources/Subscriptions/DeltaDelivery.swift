@@ -1,10 +1,10 @@
 // Sends a delta, in one message or in parts.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 /// `state/changed`, in parts of ``SendLimits/partBytes``.

@@ -1,10 +1,10 @@
 // Makes the entries of a delta from the recorded changes, what was sent before and the current world.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import StateTree
 
 extension StateSubscriber {

@@ -1,8 +1,8 @@
 // One attribute's values as a column of the wire.
 
+import FeatureStore
 import Geometry
 import JSON
-import Query
 
 /// The values of one attribute: packed while all are integers, or all are doubles or null; else a JSON array.
 package struct AttributeColumn {

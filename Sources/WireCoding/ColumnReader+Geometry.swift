@@ -1,11 +1,11 @@
 // Reads geometry columns: the well-known binary of all rows in one text, and where each row begins.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 
 /// The geometries of a bulk request by row.
 package enum GeometryColumn {

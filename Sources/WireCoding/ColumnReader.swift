@@ -1,10 +1,10 @@
 // Reads the columns of bulk requests: JSON arrays, or packed little-endian numbers in base64.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 /// One column of a bulk request.
 package enum Column {

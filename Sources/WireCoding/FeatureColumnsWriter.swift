@@ -1,9 +1,9 @@
 // Writes features in columns: ids, geometries as well-known binary, and a column for each attribute.
 
+import FeatureStore
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 /// Gathers features row by row, and makes columns of them.
 package struct FeatureColumnsWriter: ~Copyable {

@@ -1,10 +1,10 @@
 // Writes graphics and features from the columns of a store, without an object for each.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 package enum FeatureWriter {
   /// Which members of a feature are written.

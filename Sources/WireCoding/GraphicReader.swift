@@ -1,10 +1,10 @@
 // Reads graphics into batches and edits of a store, without an object for each.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 /// Reads the `graphics` of a request into a batch or into edits. Every item is read; ``failures`` lists the invalid ones.
 package struct GraphicReader {

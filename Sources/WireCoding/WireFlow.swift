@@ -1,11 +1,11 @@
 // Converts view models, bindings and the environment between the wire and the model.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 
 extension Wire {
   // MARK: Definitions

@@ -1,10 +1,11 @@
 // Members of objects on the wire, both ways: one case a type of value, whatever members have it.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 extension Wire {
   /// An object as results have it: its id, its revision and its members that are not null.

@@ -5,7 +5,6 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 
 package enum Wire {
   /// A box as the geometry `Envelope`.

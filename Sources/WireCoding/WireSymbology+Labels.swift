@@ -1,10 +1,10 @@
 // Converts labels, popups and legends between the wire and the model.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 
 extension Wire {
   // MARK: From the wire

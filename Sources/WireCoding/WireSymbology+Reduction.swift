@@ -2,7 +2,7 @@
 
 import GeoModel
 import GeoProtocol
-import Query
+import Statistics
 
 extension Wire {
   static func featureReduction(

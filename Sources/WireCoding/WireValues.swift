@@ -5,7 +5,6 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 
 extension Wire {
   static let depthExpected = "a value with at most \(Value.depthLimit) levels of arrays and objects"

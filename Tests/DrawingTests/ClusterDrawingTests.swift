@@ -1,9 +1,12 @@
 // Clusters as a view draws them: items in place of points, with the rules of the feature reduction, and what is hit of them.
 
+import Clusters
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
 import Projection
-import Query
+import Statistics
 import Testing
 
 @testable import Drawing

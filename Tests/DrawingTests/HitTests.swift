@@ -1,9 +1,9 @@
 // What is hit at a screen point equals what every item of the layer, measured one by one, says.
 
+import FeatureStore
 import GeoModel
 import Geometry
 import Projection
-import Query
 import Testing
 
 @testable import Drawing

@@ -1,9 +1,10 @@
 // A view snapshot, made from a world without any server: what a view draws, in drawing order, with everything evaluated.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
 import Projection
-import Query
 import Testing
 
 @testable import Drawing

@@ -1,8 +1,8 @@
 // Blocks of features from a hostile reader: what passes the check is read, and stored, within its bounds.
 
+import FeatureStore
 import Geometry
 import Platform
-import Query
 
 @testable import GeoModel
 @testable import Handlers

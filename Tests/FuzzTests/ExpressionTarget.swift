@@ -1,9 +1,11 @@
 // Expressions: their three evaluators agree, on values of every type, errors are within the text, and both encodings convert
 // stably.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
 import JSON
-import Query
 
 extension FuzzTarget {
   static let expression = FuzzTarget(

@@ -1,7 +1,7 @@
 // Derived state found from changes alone equals derived state computed from everything.
 
+import FeatureStore
 import Geometry
-import Query
 import TestSupport
 import Testing
 

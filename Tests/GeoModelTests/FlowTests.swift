@@ -1,8 +1,8 @@
 // View models, the environment, and release of what belongs to objects: types, undo, closing.
 
+import Expressions
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 private func property(

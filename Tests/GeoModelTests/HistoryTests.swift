@@ -1,8 +1,8 @@
 // Undo, redo, edits and rollback restore the world, except for what undo leaves alone.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct HistoryTests {

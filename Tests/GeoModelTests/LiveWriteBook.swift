@@ -1,8 +1,8 @@
 // Plain bookkeeping of graphics, steps and live edits, with which the history of an overlay is compared.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 
 /// What identifies a cell of a graphic: an attribute's name, or `x`.
 typealias Cells = [String: Int]

@@ -1,8 +1,8 @@
 // Live writes leave no step, and steps before and after them still do what they say: random sequences against plain bookkeeping.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct LiveWriteTests {

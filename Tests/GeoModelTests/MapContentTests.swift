@@ -1,9 +1,9 @@
 // The content of maps and scenes: lists and groups, scale ranges, cameras; and state derived from it for views.
 
+import FeatureStore
 import Foundation
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct MapContentTests {

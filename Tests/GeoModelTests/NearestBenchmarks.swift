@@ -1,9 +1,10 @@
 // The figures of Tests/Benchmarks/floors/nearest.cpp, on the same points and places: GEOMODEL_BENCH=1 swift test -c release -Xswiftc -enable-testing --filter NearestBenchmarks.
 
+import FeatureStore
 import Geometry
 import Glibc
 import Projection
-import Query
+import Proximity
 import Testing
 
 @Suite(.serialized, .enabled(if: getenv("GEOMODEL_BENCH") != nil)) struct NearestBenchmarks {

@@ -1,8 +1,9 @@
 // The nearest features on the ellipsoid and in the plane, against all distances.
 
+import FeatureStore
 import Geometry
 import Projection
-import Query
+import Proximity
 import TestSupport
 import Testing
 

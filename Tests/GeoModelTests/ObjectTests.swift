@@ -1,8 +1,8 @@
 // Maps, layers, overlays: order, load lifecycle, atomic bulk edits, revisions that include descendants.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct ObjectTests {

@@ -3,7 +3,6 @@
 import GeoModel
 import Geometry
 import Projection
-import Query
 
 /// One for all tests, as it is safe for concurrent use.
 let proj = PROJTransformer()

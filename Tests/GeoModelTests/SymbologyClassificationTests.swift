@@ -1,8 +1,9 @@
 // Class breaks from data, and their legends.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct SymbologyClassificationTests {

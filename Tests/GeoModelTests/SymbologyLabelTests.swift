@@ -1,8 +1,9 @@
 // Labels and popups: their texts, conditions and formats.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct SymbologyLabelTests {

@@ -1,8 +1,9 @@
 // Renderers: the symbol of a feature, and invalid renderers.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct SymbologyRendererTests {

@@ -1,8 +1,8 @@
 // simplestyle-spec 1.1 in properties, and symbols of layers and overlays without a renderer.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct SymbologySimpleStyleTests {

@@ -1,8 +1,8 @@
 // Stores with features from lists of attributes, for the tests of symbology.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 extension AttributeValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,

@@ -1,8 +1,9 @@
 // Visual variables: how numbers change a symbol.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 import Testing
 
 struct SymbologyVariableTests {

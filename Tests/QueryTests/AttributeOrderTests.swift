@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Sorting
 
 @Suite struct AttributeOrderTests {
   /// A store of features with values of all kinds, many of them equal.
@@ -142,7 +144,7 @@ import Testing
       let rows = store.ordered(features.map(\.row), by: terms, first: wanted) { looks.append($0) }
       #expect(rows == Array(expected.prefix(wanted)))
       #expect(looks == looks.sorted() && looks.allSatisfy { (0...1).contains($0) })
-      #expect(looks.count >= count / IndexItem.block)
+      #expect(looks.count >= count / SortItem.block)
     }
   }
 }

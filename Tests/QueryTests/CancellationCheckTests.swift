@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import FeatureStore
+@testable import Sorting
 
 @Suite struct CancellationCheckTests {
   private struct Enough: Error {}
@@ -54,7 +55,7 @@ import Testing
     ]
     for work in works {
       let most = try looks(until: .max, work)
-      #expect(most >= count / IndexItem.block)
+      #expect(most >= count / SortItem.block)
       for last in [1, most / 2, most] { #expect(try looks(until: last, work) == last) }
     }
     #expect(store.rows(of: ids) { _ in } == all)
@@ -66,10 +67,10 @@ import Testing
   func `a sort that can be cancelled sorts by key, then row`(count: Int) {
     var random = SplitMix(UInt64(count))
     for mask in [UInt64.max, 0xff, 0] {
-      var items = (0..<count).map { IndexItem(key: random.next() & mask, row: UInt32($0), source: 0) }
+      var items = (0..<count).map { SortItem(key: random.next() & mask, row: UInt32($0), source: 0) }
       var expected = items
       expected.sort { $0.isBefore($1.key, $1.row) }
-      IndexItem.sort(&items) { _ in }
+      SortItem.sort(&items) { _ in }
       #expect(items.map(\.key) == expected.map(\.key) && items.map(\.row) == expected.map(\.row))
     }
   }

@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Clusters
+@testable import FeatureStore
 
 /// What is shown at each zoom, as text: first id, count and position, for edits also expansion zoom and hash.
 private func shown(_ tree: ClusterTree, isFull: Bool) -> [[String]] {

@@ -4,7 +4,9 @@ import Geometry
 import Testing
 
 @testable import Calendar
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 @testable import TextFormatting
 
 @Suite struct ConventionTests {

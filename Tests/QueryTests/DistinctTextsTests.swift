@@ -3,7 +3,7 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Statistics
 
 @Suite struct DistinctTextsTests {
   @Test(arguments: UInt64(0)..<6)

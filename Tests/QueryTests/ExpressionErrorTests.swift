@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ExpressionErrorTests {
   static func error(_ text: String) -> ExpressionError? {

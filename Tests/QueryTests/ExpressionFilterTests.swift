@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ExpressionFilterTests {
   @Test(arguments: UInt64(0)..<12)

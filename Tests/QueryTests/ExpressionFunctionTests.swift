@@ -3,7 +3,7 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
 
 @Suite struct ExpressionFunctionTests {
   @Test func `texts are cut, joined and changed`() {

@@ -4,7 +4,9 @@ import Geometry
 import JSON
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ExpressionJSONTests {
   static func expression(json text: String) throws -> Expression {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Query
+@testable import Expressions
 
 @Suite struct ExpressionLanguageTests {
   /// The types that an expression may have, by name.

@@ -3,8 +3,9 @@
 import Foundation
 import Geometry
 import Testing
+import TextFormatting
 
-@testable import Query
+@testable import Expressions
 
 @Suite struct ExpressionLogicTests {
   // Unknown is a null property.

@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ExpressionRelationTests {
   /// The three rows with times of the test data of CQL2's abstract test suite (OGC 21-065r2, annex A.10), as its counts

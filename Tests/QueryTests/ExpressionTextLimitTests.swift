@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ExpressionTextLimitTests {
   private func value(_ text: String, _ t: String = "a") throws -> AttributeValue {

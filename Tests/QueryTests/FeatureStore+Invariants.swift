@@ -2,7 +2,8 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
+@testable import SpatialIndex
 
 extension FeatureStore {
   /// Violations, one line each; empty if there are none.
@@ -52,7 +53,7 @@ extension FeatureStore {
 
 extension ChunkReader {
   /// Whether all addresses are current.
-  fileprivate func isTrue(of geometry: GeometryColumn, _ all: [Column]) -> Bool {
+  fileprivate func isTrue(of geometry: GeometryColumn, _ all: [ValueColumn]) -> Bool {
     var now = ChunkReader()
     now.note(geometry)
     return (points, zCount, columnCount) == (now.points, now.zCount, all.count) && (x, y, z) == (now.x, now.y, now.z)

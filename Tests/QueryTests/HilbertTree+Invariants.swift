@@ -1,6 +1,7 @@
 // Invariants of the tree between calls; tests check them after random edits.
 
-@testable import Query
+@testable import Sorting
+@testable import SpatialIndex
 
 extension HilbertTree {
   /// Violations, one line each; empty if there are none.
@@ -37,7 +38,7 @@ extension HilbertTree {
         let key = keyOf.withUnsafeBufferPointer { table in
           table.baseAddress.map { domain.key(leaf.shapes[index].center, table: $0) } ?? 0
         }
-        let item = IndexItem(key: key, row: leaf.rows[index], source: 0)
+        let item = SortItem(key: key, row: leaf.rows[index], source: 0)
         if let low, item.isBefore(low.key, low.row) { faults.append("an entry before its leaf") }
         if let high, !item.isBefore(high.key, high.row) { faults.append("an entry after its leaf") }
       }

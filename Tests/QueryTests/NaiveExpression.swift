@@ -3,8 +3,6 @@
 import Calendar
 import Geometry
 
-@testable import Query
-
 indirect enum NaiveExpression {
   case literal(AttributeValue, String)
   case property(String)

@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Sorting
+@testable import SpatialIndex
 
 @Suite struct OrderTests {
   @Test func `the curve visits every cell once, each adjacent to the previous one`() {
@@ -26,10 +27,10 @@ import Testing
     var random = SplitMix(UInt64(count))
     for mask in [UInt64.max, 0xf, 0] {
       for middle in 0..<count {
-        var items = (0..<count).map { IndexItem(key: random.next() & mask, row: UInt32($0), source: 0) }
+        var items = (0..<count).map { SortItem(key: random.next() & mask, row: UInt32($0), source: 0) }
         let expected = items.sorted { ($0.key, $0.row) < ($1.key, $1.row) }.prefix(middle).map(\.row).sorted()
         if random.chance(0.5) { items.sort { ($0.key, $0.row) < ($1.key, $1.row) } }
-        items.withUnsafeMutableBufferPointer { IndexItem.part($0, at: middle) }
+        items.withUnsafeMutableBufferPointer { SortItem.part($0, at: middle) }
         #expect(items.prefix(middle).map(\.row).sorted() == expected)
       }
     }

@@ -3,7 +3,7 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Clusters
 
 extension QueryBenchmarks {
   @Test func `figures of the clusters`() {

@@ -3,7 +3,7 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import FeatureStore
 
 extension QueryBenchmarks {
   @Test func `figures of edits`() throws {

@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 extension QueryBenchmarks {
   @Test func `figures of expressions`() throws {

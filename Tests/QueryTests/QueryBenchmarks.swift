@@ -4,7 +4,7 @@ import Geometry
 import Glibc
 import Testing
 
-@testable import Query
+@testable import SpatialIndex
 
 enum Bench {
   static let isOn = getenv("GEOMODEL_BENCH") != nil

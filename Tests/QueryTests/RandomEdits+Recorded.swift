@@ -2,7 +2,7 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
 
 extension RandomEdits {
   /// A random edit, and the same in the oracle; nil if it changes nothing.

@@ -2,7 +2,7 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
 
 /// Random features and edits: valid ones and invalid ones.
 struct RandomEdits {

@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct RowMaskTests {
   private static let comparisons: [Comparison] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]

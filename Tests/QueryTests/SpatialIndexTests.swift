@@ -3,7 +3,7 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import SpatialIndex
 
 /// The reference: a dictionary that is scanned.
 struct ScannedIndex {

@@ -1,8 +1,10 @@
 // Spatial relations against GEOS: random geometries on a lattice, so that positions lie on edges and vertices.
 
+import FeatureStore
+import Filtering
 import Geometry
 import GeometryEngine
-import Query
+import SpatialRelations
 import Testing
 
 @Suite struct `Spatial relations to a constant geometry` {

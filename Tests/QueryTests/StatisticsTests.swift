@@ -3,7 +3,10 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
+@testable import Statistics
 
 @Suite struct StatisticsTests {
   private static let kinds: [Statistic.Kind] = [.count, .sum, .mean, .variance, .standardDeviation, .min, .max]

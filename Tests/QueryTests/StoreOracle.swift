@@ -2,7 +2,8 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
+@testable import SpatialIndex
 
 struct PlainFeature: Equatable {
   var id: Int

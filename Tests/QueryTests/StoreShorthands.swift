@@ -2,7 +2,8 @@
 
 import Geometry
 
-@testable import Query
+@testable import FeatureStore
+@testable import SpatialIndex
 
 extension FeatureStore {
   mutating func update(_ edits: [FeatureEdit]) throws(StoreFailure) {

@@ -3,7 +3,8 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import FeatureStore
+@testable import SpatialIndex
 
 @Suite struct StoreUndoRecordTests {
   @Test(arguments: UInt64(0)..<16)

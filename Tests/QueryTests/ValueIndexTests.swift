@@ -3,7 +3,9 @@
 import Geometry
 import Testing
 
-@testable import Query
+@testable import Expressions
+@testable import FeatureStore
+@testable import Filtering
 
 @Suite struct ValueIndexTests {
   /// Names that differ, numbers of which twenty features have the same, and few kinds.

@@ -1,7 +1,7 @@
 // Bindings, which are handles to paths of the state tree, and links, which keep the values at two paths equal.
 
+import Expressions
 import Geometry
-import Query
 
 /// A handle to a property, a part of a value, or a constant. Creating one is not undone.
 public struct Binding: Entity {

@@ -1,7 +1,7 @@
 // Derivation: how a property follows from others, by an expression and the paths of its names.
 
+import Expressions
 import Geometry
-import Query
 
 /// A value computed from others.
 ///

@@ -1,5 +1,6 @@
 // Release of an object: what closes or changes together with it.
 
+import Clusters
 import Geometry
 
 extension World {

@@ -1,8 +1,8 @@
 // View models: defined, created, set, closed. Derived properties are computed elsewhere, where the whole state tree can
 // be read.
 
+import Expressions
 import Geometry
-import Query
 
 extension World {
   /// Defines a type of view models. Defining an equal type again changes nothing.

@@ -1,5 +1,6 @@
 // What undo leaves alone of layers: their features and load status.
 
+import FeatureStore
 import Geometry
 
 extension Layer: Entity {

@@ -1,7 +1,8 @@
 // Layers: feature layers, groups and tables.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 
 /// A layer of a map or a scene.
 public struct Layer: Sendable {

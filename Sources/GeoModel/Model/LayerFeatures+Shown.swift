@@ -1,7 +1,8 @@
 // Visible features: those that match the layer's definition expression and time filter. Queries and drawing use only
 // these.
 
-import Query
+import FeatureStore
+import Filtering
 
 extension LayerFeatures {
   /// Whether no filter applies.

@@ -1,7 +1,7 @@
 // The time of features: the fields that hold it, and the features that match a time extent.
 
+import FeatureStore
 import Geometry
-import Query
 
 extension LayerFeatures {
   /// Throws unless the fields exist and hold dates, by their type. Texts may be dates: their values are checked once

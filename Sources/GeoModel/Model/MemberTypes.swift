@@ -1,7 +1,7 @@
 // The types that members of objects have.
 
+import Expressions
 import Geometry
-import Query
 
 extension Bool: MemberSettable {
   public var memberValue: MemberValue { .flag(self) }

@@ -1,7 +1,8 @@
 // Values of members, one case per type. Wire coding switches over these cases once.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 
 /// The value of a member.
 public enum MemberValue: Sendable {

@@ -1,7 +1,8 @@
 // The errors of the model. `WireErrors` translates them to those of the protocol.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 
 /// Why a command was refused. The world is then unchanged.
 ///

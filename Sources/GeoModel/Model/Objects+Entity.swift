@@ -1,7 +1,7 @@
 // Which changes of objects are recorded, and what undo leaves alone.
 
+import FeatureStore
 import Geometry
-import Query
 
 extension Source: Entity {
   public static let isIndexed = false

@@ -1,7 +1,7 @@
 // Values of sources, maps and overlays. Layers, scenes, views and location sources have their own files.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// The schema of a source's layer.
 public struct SourceLayer: Hashable, Sendable {

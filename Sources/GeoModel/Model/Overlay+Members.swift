@@ -1,5 +1,7 @@
 // The table of members of overlays.
 
+import FeatureStore
+
 extension Overlay {
   public static let members: [Member<Overlay>] =
     [

@@ -1,6 +1,6 @@
 // Changes of selections, for graphics and features.
 
-import Query
+import FeatureStore
 
 /// How given ids change a selection.
 public enum SelectionMode: Hashable, Sendable {

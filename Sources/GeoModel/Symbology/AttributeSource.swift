@@ -1,7 +1,9 @@
 // The sources of values for renderers, labels and popups, and how these values are compared, converted and formatted.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
-import Query
 import TextFormatting
 
 /// The source of a value: a field, or an expression over fields.

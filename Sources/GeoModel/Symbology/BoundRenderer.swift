@@ -1,7 +1,7 @@
 // Evaluation of a renderer: the entry that a row belongs to, and its symbol.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// A renderer bound to the columns of a store, for evaluation over many rows.
 ///

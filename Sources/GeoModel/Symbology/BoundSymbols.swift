@@ -1,7 +1,7 @@
 // The symbol of a feature or graphic: its own, the renderer's, that of simplestyle properties, or a default.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// The symbol with which a row is drawn.
 public enum DrawnSymbol: Hashable, Sendable {

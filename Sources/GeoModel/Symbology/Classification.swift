@@ -1,7 +1,7 @@
 // Classification: class breaks computed from data, with a symbol per class.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// The method by which numbers are divided into classes.
 public enum ClassificationMethod: Hashable, Sendable, CaseIterable {

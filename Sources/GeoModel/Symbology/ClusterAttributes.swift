@@ -1,7 +1,10 @@
 // The attributes of clusters, in columns as those of features: so renderers, labels and popups of clusters are those of features.
 
+import Clusters
+import FeatureStore
 import Geometry
-import Query
+import Sorting
+import Statistics
 
 /// The number of a cluster's points, and statistics of these.
 public struct ClusterAttributes: Sendable {

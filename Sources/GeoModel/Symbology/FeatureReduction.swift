@@ -1,8 +1,9 @@
 // How the points of a layer or overlay are clustered, and how clusters are drawn, labelled and described.
 
+import Clusters
+import FeatureStore
 import Geometry
 import Platform
-import Query
 
 /// Clustering of points where they are dense on the screen.
 ///

@@ -1,7 +1,8 @@
 // Labels: their texts, the features that have them, and their scale ranges.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 import TextFormatting
 
 /// A class of labels.

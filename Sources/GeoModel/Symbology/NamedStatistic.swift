@@ -1,7 +1,8 @@
 // A statistic as clients ask for it: of an attribute by its name, and under a name of its own.
 
+import FeatureStore
 import Geometry
-import Query
+import Statistics
 
 /// A figure about features, by names.
 public struct NamedStatistic: Hashable, Sendable {

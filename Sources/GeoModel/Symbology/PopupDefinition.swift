@@ -1,7 +1,8 @@
 // Popups: title and lines for one feature.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 import TextFormatting
 
 /// The definition of a popup.

@@ -1,7 +1,7 @@
 // What layers and overlays share beyond their appearance: renderer, labels, popup.
 
+import FeatureStore
 import Geometry
-import Query
 import TextFormatting
 
 /// How the features of a layer or the graphics of an overlay are drawn, labelled and described.

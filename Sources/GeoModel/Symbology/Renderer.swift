@@ -1,7 +1,8 @@
 // Renderers: rules that map attributes of a feature to a symbol. ``BoundRenderer`` evaluates them.
 
+import Expressions
+import FeatureStore
 import Geometry
-import Query
 
 /// A symbol with its label in a legend.
 public struct SymbolEntry: Hashable, Sendable {

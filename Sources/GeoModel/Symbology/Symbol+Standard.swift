@@ -1,7 +1,7 @@
 // Default symbols.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// The kind of shape that a symbol draws.
 public enum ShapeKind: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Errors in renderers, labels and popups that decoding cannot find.
 
-import Query
+import Expressions
 
 /// Why a renderer, label definition or popup definition is not valid.
 public struct SymbologyError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 // Geometries in renderers, labels and popups, placed in the reference of the features.
 
-import Query
+import Expressions
 
 extension MemberValue {
   /// Gives an expression with its geometries in the reference of the features.

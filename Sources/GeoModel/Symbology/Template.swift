@@ -1,7 +1,9 @@
 // Templates for the titles of popups: `{name}, {format(population, '%,d')} inhabitants`.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
-import Query
 import TextFormatting
 
 /// A text with embedded expressions.

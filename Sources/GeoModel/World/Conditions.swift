@@ -1,7 +1,9 @@
 // Conditions: expressions that are true or false of a feature, as in filters and definition expressions.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
-import Query
 
 extension Expression {
   /// Parses a condition without a schema.

@@ -1,5 +1,7 @@
 // The steps that can be undone and redone, and the edit under way.
 
+import FeatureStore
+
 /// Identifies the content of a document. Undo restores the tag together with the content; changes that undo leaves
 /// alone get a new tag.
 public struct ContentTag: Hashable, Sendable {

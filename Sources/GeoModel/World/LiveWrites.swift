@@ -1,7 +1,7 @@
 // Live writes: changes of values that leave no step of history. Undo of earlier steps reaches past them; redo keeps what they set.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// What live writes have set since a step was undone.
 struct LiveWrites: Sendable {

@@ -1,7 +1,7 @@
 // Undo records: each reverts one change, when a command fails and when a step is undone.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// The inverse of one change, made from the state before it.
 protocol UndoRecord: Sendable {

@@ -1,6 +1,8 @@
 // Coalesces undo records and change records of a command, a transaction or an edit: changes that cancel each other out
 // are dropped.
 
+import FeatureStore
+
 extension World {
   /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that
   /// have their earlier state again.

@@ -1,5 +1,6 @@
 // Documents: a new one begins, another one is opened, the current one has been saved.
 
+import Clusters
 import Geometry
 
 extension World {

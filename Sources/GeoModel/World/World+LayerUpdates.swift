@@ -1,7 +1,9 @@
 // Updates of layers.
 
+import Expressions
+import FeatureStore
+import Filtering
 import Geometry
-import Query
 
 extension World {
   /// Sets members of a layer. A layer that becomes visible in an exclusive group hides the others there.

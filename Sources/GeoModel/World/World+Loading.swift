@@ -1,6 +1,6 @@
 // The load lifecycle of a layer: one attempt at a time; a failure stays until a retry.
 
-import Query
+import FeatureStore
 
 extension World {
   /// Outcome of a request to load a layer.

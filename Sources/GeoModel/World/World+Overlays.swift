@@ -1,7 +1,7 @@
 // Overlays and their graphics. Each bulk edit succeeds or fails as a whole.
 
+import FeatureStore
 import Geometry
-import Query
 
 extension World {
   @discardableResult

@@ -1,6 +1,6 @@
 // Data sources: added when a task has read the schema, closed by a command.
 
-import Query
+import FeatureStore
 
 extension World {
   @discardableResult

@@ -1,5 +1,7 @@
 // Finds graphics that were changed and changed back within one command or transaction, whose records are dropped.
 
+import FeatureStore
+
 extension World {
   /// Graphics that were recorded more than once and have the state again that they had when the command began.
   ///

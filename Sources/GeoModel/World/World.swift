@@ -1,9 +1,9 @@
 // The root of the model: one value that holds every object, checks every command and records every change.
 
 import Calendar
+import Clusters
 import Geometry
 import HashTreeCollections
-import Query
 
 /// The whole model, as a value: a copy is a snapshot that a task can read off the loop.
 ///

@@ -6,7 +6,6 @@ import Geometry
 import JSON
 import JSONRPC
 import Platform
-import Query
 import Reading
 import WireCoding
 

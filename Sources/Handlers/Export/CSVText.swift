@@ -1,10 +1,10 @@
 // CSV files: RFC 4180 in UTF-8, with a header. Geometries are columns of coordinates or of well-known text.
 
+import FeatureStore
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 struct CSVText: ~Copyable {

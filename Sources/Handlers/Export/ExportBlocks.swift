@@ -1,10 +1,10 @@
 // Makes blocks of columns of features, for a writer.
 
 import Calendar
+import FeatureStore
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 import Reading
 import WireCoding
 

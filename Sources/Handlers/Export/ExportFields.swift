@@ -1,9 +1,9 @@
 // The fields of an exported file: names that the format distinguishes, types that hold what the features have.
 
 import Calendar
+import FeatureStore
 import Geometry
 import JSON
-import Query
 import Reading
 import WireCoding
 

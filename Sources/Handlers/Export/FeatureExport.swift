@@ -1,11 +1,11 @@
 // Writes the features of a query to a file, which appears when it is complete.
 
+import FeatureStore
 import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
 import Platform
-import Query
 import WireCoding
 
 /// An export, planned on the loop and run by a worker.

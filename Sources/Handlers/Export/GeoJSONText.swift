@@ -1,9 +1,9 @@
 // GeoJSON files: a FeatureCollection of RFC 7946, or a sequence of features, one a line or with the separators of RFC 8142.
 
+import FeatureStore
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 struct GeoJSONText: ~Copyable {

@@ -1,7 +1,7 @@
 // What geometries the features of an export have: formats declare it before the first of them.
 
+import FeatureStore
 import Geometry
-import Query
 
 struct GeometryProfile {
   /// Names of the types that occur.

@@ -1,10 +1,10 @@
 // The box of a feature query: as the client gave it, for exact tests, and as boxes that the spatial index can search.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import WireCoding
 
 /// A search box, in the client's spatial reference and in that of the features.

@@ -1,11 +1,12 @@
 // Clusters as they are answered.
 
+import Clusters
 import Drawing
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 import WireCoding
 
 /// Clusters and points as they are answered.

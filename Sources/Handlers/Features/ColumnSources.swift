@@ -1,9 +1,9 @@
 // Sources whose features a client sends in columns: no file and no reader, the store itself is the source.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
-import Query
 import WireCoding
 
 package enum ColumnSources {

@@ -1,11 +1,13 @@
 // Joins the features of two layers or overlays: what drives the search, and the references.
 
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import Proximity
 import Synchronization
 import WireCoding
 

@@ -1,9 +1,9 @@
 // Reads features from a file or inline data into a store. Runs on workers.
 
+import FeatureStore
 import GeoModel
 import Geometry
 import JSON
-import Query
 import Readers
 import Reading
 import StateTree

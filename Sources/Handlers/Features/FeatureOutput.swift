@@ -1,11 +1,11 @@
 // What a query returns of the features on a page: attributes, geometries in a spatial reference, generalised or not.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 /// How features of a query are written.

@@ -1,11 +1,11 @@
 // Results of queries in parts: each is written when the client has read the one before.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 /// The parts of the result of `feature/query`, of one revision.

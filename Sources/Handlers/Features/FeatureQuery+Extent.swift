@@ -1,10 +1,10 @@
 // The extent of the features that match a query, in any spatial reference.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import WireCoding
 
 extension FeatureQuery {

@@ -1,8 +1,8 @@
 // The features of a query in another spatial reference, as a store with an index of its own.
 
+import FeatureStore
 import GeoModel
 import Geometry
-import Query
 
 extension FeatureQuery {
   /// The geometries of `rows` (nil for all) under the same ids, those without coordinates in `target` left out.

@@ -1,6 +1,6 @@
 // Conditions that make texts: the work for a feature grows with its texts, so blocks between checks are cut by these.
 
-import Query
+import FeatureStore
 
 extension FeatureQuery {
   /// The most work of a block: bytes of text, for each function that makes a short one.

@@ -1,10 +1,13 @@
 // Finds the features that match a request: by box (through the index), ids, condition, selection and time; and orders them.
 
+import Expressions
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
+import Statistics
 import WireCoding
 
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
@@ -28,7 +31,8 @@ struct FeatureQuery: Sendable {
 
   /// - Parameter conditionPath: the param of which `whereClause` is the value.
   init(
-    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World, conditionAt conditionPath: String = "/whereClause"
+    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World,
+    conditionAt conditionPath: String = "/whereClause"
   ) throws {
     let id: String
     switch (params.layer, params.overlay) {

@@ -1,11 +1,11 @@
 // What a view draws at a screen point, found on a snapshot of the world. `view/identify` answers it, `view/select` selects it.
 
 import Drawing
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import WireCoding
 
 /// A search for what is drawn at a screen point.

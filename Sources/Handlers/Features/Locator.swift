@@ -1,10 +1,11 @@
 // Places by name: candidates from the name indexes, those that pass the filters, ranked.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
+import Names
 import WireCoding
 
 /// A question for places by name.

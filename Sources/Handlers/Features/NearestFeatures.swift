@@ -1,11 +1,13 @@
 // The features nearest to places: the places and the features in one reference, and the search in it.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import Proximity
+import Statistics
 import WireCoding
 
 /// A question for the features nearest to places.

@@ -1,7 +1,7 @@
 // Features related by equal values of a key field: those of one query grouped by the features of another.
 
+import FeatureStore
 import Geometry
-import Query
 
 /// Finds the related features by a table of the keys of one side.
 struct RelatedFeatures {

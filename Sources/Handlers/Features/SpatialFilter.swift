@@ -1,11 +1,14 @@
 // The geometry of a feature query and its relation to the features, in any pair of spatial references.
 
+import Expressions
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import SpatialRelations
 import Synchronization
 import WireCoding
 
@@ -27,7 +30,8 @@ struct SpatialFilter: Sendable {
   private static let path = "/params/geometry"
 
   init?(
-    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World
+    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference,
+    _ world: borrowing World
   ) throws {
     let relation = try Self.relation(params)
     guard let opaque = params.geometry else { return nil }

@@ -1,11 +1,13 @@
 // Statistics of the features that match a query, by groups: what is asked for, checked, and computed.
 
+import Expressions
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import Statistics
 import WireCoding
 
 /// Statistics over a snapshot, which a worker can compute while the world changes.

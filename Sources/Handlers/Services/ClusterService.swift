@@ -1,12 +1,13 @@
 // Handlers of `cluster/*`: clusters of layers, overlays, and plain points.
 
+import Clusters
 import Drawing
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 package enum ClusterService: ClusterHandlers {

@@ -1,10 +1,10 @@
 // Handlers of `expression/*`.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 package enum ExpressionService: ExpressionHandlers {

@@ -1,9 +1,9 @@
 // Answers of `feature/query` in columns.
 
+import FeatureStore
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import WireCoding
 
 extension FeatureService {

@@ -1,11 +1,13 @@
 // The handler of `feature/join`: pairs, or counts and figures, in columns.
 
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import Statistics
 import WireCoding
 
 extension FeatureService {

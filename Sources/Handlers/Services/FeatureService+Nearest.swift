@@ -1,9 +1,10 @@
 // The handler of `feature/nearest`.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import JSONRPC
-import Query
+import Proximity
 import WireCoding
 
 extension FeatureService {

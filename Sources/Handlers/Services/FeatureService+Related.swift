@@ -5,7 +5,6 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 extension FeatureService {

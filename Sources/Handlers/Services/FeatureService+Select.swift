@@ -1,5 +1,6 @@
 // `feature/select`: selects what a query matches.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import WireCoding

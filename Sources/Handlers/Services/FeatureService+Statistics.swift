@@ -3,7 +3,7 @@
 import GeoModel
 import GeoProtocol
 import JSON
-import Query
+import Statistics
 
 extension FeatureService {
   package static func queryStatistics(

@@ -1,11 +1,11 @@
 // Handlers of `feature/*`: queries of the features of layers and overlays.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 package enum FeatureService: FeatureHandlers {

@@ -1,11 +1,12 @@
 // Handlers of `layer/*` that compute symbols, labels, popups, legends and class breaks.
 
 import Drawing
+import Expressions
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
 import WireCoding
 
 extension LayerService {

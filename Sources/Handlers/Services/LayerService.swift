@@ -1,10 +1,11 @@
 // Handlers of `layer/*` that read, update and select.
 
+import FeatureStore
+import Filtering
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 import WireCoding
 
 package enum LayerService: LayerHandlers {

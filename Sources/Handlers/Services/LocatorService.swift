@@ -1,11 +1,12 @@
 // Handlers of `locator/*`: places by name, and names by place.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
+import Proximity
 import WireCoding
 
 package enum LocatorService: LocatorHandlers {

@@ -1,9 +1,9 @@
 // Coalesces consecutive updates of graphics in a transaction: one edit, with the results that separate ones have.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import JSON
-import Query
 
 extension OverlayService {
   /// Runs several `overlay/updateGraphics` as one edit, at the cost of one call with all their graphics.

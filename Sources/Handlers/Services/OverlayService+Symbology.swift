@@ -1,10 +1,10 @@
 // Handlers of `overlay/*` that compute symbols, labels, popups and legends.
 
 import Drawing
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import JSONRPC
-import Query
 
 extension OverlayService {
   package static func symbolFor(_ params: SymbolFor.Params, in world: World) throws -> SymbolFor.Result {

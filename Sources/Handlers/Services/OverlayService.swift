@@ -1,11 +1,11 @@
 // Handlers of `overlay/*`: overlays and their graphics.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import StateTree
 import WireCoding
 

@@ -1,9 +1,9 @@
 // Handlers of `session/*`.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import JSONRPC
-import Query
 import StateTree
 
 package enum SessionService: SessionHandlers {

@@ -1,5 +1,6 @@
 // Handlers of `source/*`. Opening is a task that reads the schema.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry

@@ -1,12 +1,13 @@
 // Handlers of `view/*` that find what is drawn at a screen point.
 
+import Clusters
 import Drawing
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import WireCoding
 
 extension ViewService {

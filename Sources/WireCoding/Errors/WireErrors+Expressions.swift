@@ -1,10 +1,10 @@
 // Wire errors of expressions and their inputs, with the position as line and column.
 
+import Expressions
 import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-import Query
 
 extension RPCError {
   /// - Parameter path: the JSON Pointer of the expression.

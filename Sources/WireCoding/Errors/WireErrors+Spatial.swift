@@ -3,7 +3,7 @@
 import GeoProtocol
 import Geometry
 import JSONRPC
-import Query
+import SpatialRelations
 
 extension RPCError {
   /// - Parameter path: of the constant geometry.

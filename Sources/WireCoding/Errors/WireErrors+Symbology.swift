@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-import Query
 
 extension RPCError {
   /// - Parameter prefix: the JSON Pointer that the error's path is relative to.

@@ -1,12 +1,13 @@
 // Converts all failures to wire errors; nothing else does.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import Query
 import Reading
+import SpatialRelations
 
 extension RPCError {
   package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {

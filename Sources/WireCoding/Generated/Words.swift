@@ -6,8 +6,8 @@ import GeoProtocol
 import Geometry
 import JSONRPC
 import Platform
-import Query
 import Reading
+import Statistics
 
 extension WorkPriority: WireWord {
   package init(_ wire: SessionProtocol.TaskPriority) {

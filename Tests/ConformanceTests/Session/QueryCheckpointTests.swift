@@ -1,10 +1,10 @@
 // Queries of many features: they check for cancellation often enough to stop soon, and report progress.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import Query
 import Synchronization
 import Testing
 

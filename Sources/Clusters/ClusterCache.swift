@@ -1,0 +1,92 @@
+// Clusters that questions have computed, for the next question.
+
+import FeatureStore
+import Platform
+import Sorting
+import Synchronization
+
+/// Clusters by what they are of. One question at a time computes those of a key; others for the same key wait for it.
+///
+/// At most ``limit`` are kept; the one used longest ago goes first.
+public final class ClusterCache: Sendable {
+  /// What clusters are of: an object, and how it is filtered and clustered.
+  public struct Key: Hashable, Sendable {
+    let object: String
+    let settings: ClusterSettings
+    let plane: ClusterPlane
+    let filter: String
+
+    public init(object: String, settings: ClusterSettings, plane: ClusterPlane, filter: String) {
+      (self.object, self.settings, self.plane, self.filter) = (object, settings, plane, filter)
+    }
+  }
+
+  private final class Entry: Sendable {
+    let features = Mutex<ClusteredFeatures?>(nil)
+  }
+
+  private struct Entries {
+    var all: [Key: (entry: Entry, use: Int)] = [:]
+    var uses = 0
+  }
+
+  public static let limit = 8
+  private let entries = Mutex(Entries())
+
+  public init() {}
+
+  /// Drops what is known of an object that has been closed.
+  public func forget(_ object: @autoclosure () -> String) {
+    entries.withLock { entries in
+      guard !entries.all.isEmpty else { return }
+      let object = object()
+      for key in entries.all.keys where key.object == object { entries.all[key] = nil }
+    }
+  }
+
+  public func removeAll() { entries.withLock { $0.all = [:] } }
+
+  /// The objects of which clusters are known.
+  var objects: Set<String> { entries.withLock { Set($0.all.keys.map(\.object)) } }
+
+  private func entry(_ key: Key) -> Entry {
+    entries.withLock { entries in
+      entries.uses += 1
+      let entry = entries.all[key]?.entry ?? Entry()
+      // Another radius or filter of an object takes the place of the last one.
+      if entries.all[key] == nil {
+        for other in entries.all.keys where other.object == key.object { entries.all[other] = nil }
+      }
+      entries.all[key] = (entry, entries.uses)
+      if entries.all.count > Self.limit, let oldest = entries.all.min(by: { $0.value.use < $1.value.use })?.key {
+        entries.all[oldest] = nil
+      }
+      return entry
+    }
+  }
+
+  /// The clusters of a store: those known, brought up to date, else new ones.
+  ///
+  /// - Parameter check: called every few milliseconds.
+  public func features(
+    _ key: Key, of store: FeatureStore, shown: ClusteredFeatures.Shown, checking check: CancellationCheck
+  ) throws -> ClusteredFeatures {
+    let entry = entry(key)
+    while true {
+      let result = try entry.features.withLockIfAvailable { features -> ClusteredFeatures in
+        // Taken out, so that it is changed in place.
+        var known = features.take()
+        if known?.isCurrent(for: store) == false {
+          let isUsable = try known?.follow(store, shown: shown, checking: check) ?? false
+          if !isUsable { known = nil }
+        }
+        let made = try known ?? ClusteredFeatures(store, key.plane, key.settings, shown: shown, checking: check)
+        features = made
+        return made
+      }
+      if let result { return result }
+      try check(0)
+      pauseThread()
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Relations of times, arrays and geometries. Their operands are no scalars: they are made where they are compared.
+
+import Geometry
+import SpatialRelations
+
+extension ExpressionEvaluator {
+  /// Nil is unknown: an operand is null, or not what the function takes.
+  func holds(_ relation: ExpressionFunction.Relation, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Bool? {
+    let (first, second) = (operands[operands.startIndex], operands[operands.startIndex + 1])
+    switch relation {
+    case .temporal(let relation):
+      guard let first = period(first), let second = period(second) else { return nil }
+      return relation.holds(first, second)
+    case .array(let relation):
+      guard let first = array(first), let second = array(second) else { return nil }
+      return first.holds(relation, second)
+    case .spatial(let relation): return holds(relation, first, second, operands.startIndex)
+    }
+  }
+
+  private func holds(_ relation: SpatialRelation, _ first: Int, _ second: Int, _ number: Int) -> Bool? {
+    switch tree.parts.spatialTests[number] {
+    case .constant(let value): return value
+    case .predicate(let predicate, _, _): return source.holds(predicate)
+    case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
+    case nil:
+      // A relation that is not defined for them is unknown.
+      guard let first = geometry(first), let second = geometry(second) else { return nil }
+      return try? SpatialPredicate(relation, second).holds(for: first)
+    }
+  }
+
+  private func geometry(_ node: Int) -> Geometry? {
+    if case .geometry(let number) = nodes[node] { tree.parts.geometries[number].geometry } else { source.geometry }
+  }
+
+  /// Whether a value that is no scalar is not null.
+  func isPresent(_ node: Int) -> Bool {
+    switch nodes[node] {
+    case .interval: period(node) != nil
+    case .shape: source.geometry != nil
+    default: true
+    }
+  }
+
+  private func period(_ node: Int) -> Period? {
+    guard case .interval(let start, let end) = nodes[node] else { return value(node).civilTime.map { Period($0) } }
+    guard let start = bound(start, orOpen: .past), let end = bound(end, orOpen: .future) else { return nil }
+    return Period(start: start, end: end)
+  }
+
+  private func bound(_ node: Int?, orOpen open: Period.Bound) -> Period.Bound? {
+    guard let node else { return open }
+    return value(node).civilTime.map { Period.Bound($0) }
+  }
+
+  private func array(_ node: Int) -> ArrayValue? {
+    switch nodes[node] {
+    case .array(_, let constant?): return tree.parts.arrays[constant]
+    case .array(let range, nil):
+      var result = ArrayValue()
+      for element in children[range] { result.insert(key(element)) }
+      return result
+    default:
+      guard case .json(let text) = value(node) else { return nil }
+      return ArrayValue(json: text)
+    }
+  }
+
+  /// Nil for an unknown element.
+  private func key(_ node: Int) -> ArrayValue.Key? {
+    switch nodes[node] {
+    case .array: array(node)?.key
+    case .interval: period(node).map { .period($0) }
+    case .geometry(let number): .geometry(tree.parts.geometries[number].geometry)
+    case .shape: source.geometry.map { .geometry($0) }
+    default: ArrayValue.Key(value(node))
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// The parser's result: nodes in one list, so that only nesting needs recursion.
+
+import Calendar
+import Geometry
+import Synchronization
+import TextFormatting
+
+package enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
+  case equal = "="
+  case notEqual = "<>"
+  case less = "<"
+  case greater = ">"
+  case lessOrEqual = "<="
+  case greaterOrEqual = ">="
+
+  /// The comparison that is true where this one is false, for comparable values.
+  var negated: Comparison {
+    switch self {
+    case .equal: .notEqual
+    case .notEqual: .equal
+    case .less: .greaterOrEqual
+    case .greater: .lessOrEqual
+    case .lessOrEqual: .greater
+    case .greaterOrEqual: .less
+    }
+  }
+
+  /// The comparison with its sides exchanged.
+  var mirrored: Comparison {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .greater: .less
+    case .lessOrEqual: .greaterOrEqual
+    case .greaterOrEqual: .lessOrEqual
+    }
+  }
+}
+
+enum Arithmetic: String, BitwiseCopyable, CaseIterable, Sendable {
+  case add = "+"
+  case subtract = "-"
+  case multiply = "*"
+  case divide = "/"
+  case remainder = "%"
+  case integerDivide = "DIV"
+
+  /// Whether it precedes sums.
+  var isProduct: Bool {
+    switch self {
+    case .add, .subtract: false
+    case .multiply, .divide, .remainder, .integerDivide: true
+    }
+  }
+}
+
+/// One node. Numbers are indices of other nodes or of the tree's lists.
+enum ExpressionNode: Sendable {
+  /// Index in ``ExpressionTree/Parts/literals``.
+  case literal(Int)
+  /// Index in ``ExpressionTree/Parts/instants``.
+  case instant(Int)
+  /// Index in ``ExpressionTree/Parts/properties``.
+  case property(Int)
+  /// The property as an instant where its text denotes one. Only in an expression that is compiled.
+  case time(Int)
+  case not(Int)
+  /// Range of ``ExpressionTree/Parts/children``.
+  case and(Range<Int>)
+  case or(Range<Int>)
+  case compare(Comparison, Int, Int)
+  case isNull(Int, isNegated: Bool)
+  /// With an index in ``ExpressionTree/Parts/sets`` if the list consists of literals.
+  case isIn(Int, list: Range<Int>, set: Int?, isNegated: Bool)
+  case between(Int, Int, Int, isNegated: Bool)
+  /// Index in ``ExpressionTree/Parts/patterns``.
+  case like(Int, pattern: Int, isNegated: Bool)
+  /// Left to right over ``ExpressionTree/Parts/links``: one node for `a + b - c + ...`.
+  case chain(first: Int, Range<Int>)
+  case power(Int, Int)
+  case negate(Int)
+  case call(ExpressionFunction, Range<Int>)
+  /// Pairs of a condition and a value in ``ExpressionTree/Parts/children``, and the value where none is true, if there
+  /// is one.
+  case choice(Range<Int>)
+  /// Index in ``ExpressionTree/Parts/formats``.
+  case format(Int, Range<Int>)
+  /// Index in ``ExpressionTree/Parts/dateFormats``.
+  case formatDate(Int, Int)
+  /// The ends; nil for an open one.
+  case interval(Int?, Int?)
+  /// Range of ``ExpressionTree/Parts/children``, with an index in ``ExpressionTree/Parts/arrays`` if all are constant.
+  case array(Range<Int>, constant: Int?)
+  /// Index in ``ExpressionTree/Parts/geometries``.
+  case geometry(Int)
+  /// The geometry of a feature; index in ``ExpressionTree/Parts/properties``.
+  case shape(Int)
+}
+
+/// A parsed expression. Children precede their parents; the last node is the root.
+package final class ExpressionTree: Sendable {
+  struct Link: BitwiseCopyable, Sendable {
+    let operation: Arithmetic
+    let operand: Int
+  }
+
+  struct Parts: Sendable {
+    var nodes: [ExpressionNode] = []
+    /// The offset that best identifies each node: an operator, or its first byte.
+    var offsets: [Int] = []
+    var children: [Int] = []
+    var links: [Link] = []
+    var literals: [AttributeValue] = []
+    var instants: [InstantLiteral] = []
+    var arrays: [ArrayValue] = []
+    var geometries: [GeometryLiteral] = []
+    /// Of an expression that is compiled: spatial functions, by the first of their operands in ``children``.
+    var spatialTests: [Int: SpatialTest] = [:]
+    var properties: [String] = []
+    /// The offset of the first use of each property.
+    var propertyOffsets: [Int] = []
+    var sets: [ConstantSet] = []
+    var patterns: [LikePattern] = []
+    /// What each pattern was made of.
+    var patternLiterals: [PatternLiteral] = []
+    var formats: [NumberFormat] = []
+    var dateFormats: [DateFormat] = []
+    var dateFormatPatterns: [String] = []
+  }
+
+  let parts: Parts
+  /// Made when the expression is first compiled.
+  let tests = Mutex<[Int: SpatialTest]?>(nil)
+
+  init(_ parts: Parts) { self.parts = parts }
+
+  var nodes: [ExpressionNode] { parts.nodes }
+  package var root: Int { nodes.count - 1 }
+
+  /// Whether the value depends on text conventions.
+  var isWrittenByConventions: Bool {
+    nodes.contains { node in
+      switch node {
+      case .format, .formatDate: true
+      case .call(let function, _): function.isWrittenByConventions
+      default: false
+      }
+    }
+  }
+}
+
+/// An instant with its source text. A class, so that a value that holds one stays small.
+package final class InstantLiteral: Sendable {
+  let time: CivilTime
+  let text: String
+  init(time: CivilTime, text: String) {
+    self.time = time
+    self.text = text
+  }
+}

@@ -1,0 +1,161 @@
+// Spatial functions prepared for many features: what is constant in them is computed once a query.
+
+import Geometry
+import SpatialRelations
+
+/// A call of a spatial function, by its operands.
+enum SpatialTest: Sendable {
+  /// Two literals. Nil is unknown.
+  case constant(Bool?)
+  /// The geometry of a feature and a literal. The boxes hold all features for which it is true, and false; nil without a
+  /// bound.
+  case predicate(SpatialPredicate, trueIn: [Envelope]?, falseIn: [Envelope]?)
+  /// The geometry of a feature and itself.
+  case itself(SpatialRelation)
+}
+
+extension ExpressionTree {
+  /// The tests of the spatial functions, by the first of their operands in ``Parts/children``. Computed once a tree: a layer's
+  /// filter is compiled for each query.
+  ///
+  /// - Throws: ``ExpressionError`` of kind `badLiteral` for an invalid literal, `unavailable` without GEOS.
+  func spatialTests(in text: String) throws(ExpressionError) -> [Int: SpatialTest] {
+    guard hasRelations else { return [:] }
+    let known = tests.withLock { $0 }
+    if let known { return known }
+    var made: [Int: SpatialTest] = [:]
+    for node in nodes {
+      guard case .call(let function, let range) = node, case .spatial(let relation)? = function.relation else {
+        continue
+      }
+      let operands = Array(parts.children[range])
+      made[range.lowerBound] = try test(relation, operands[0], operands[1], text)
+    }
+    let result = made
+    tests.withLock { $0 = result }
+    return result
+  }
+
+  private var hasRelations: Bool {
+    nodes.contains { if case .call(let function, _) = $0 { function.isOfGeometries } else { false } }
+  }
+
+  private func test(
+    _ relation: SpatialRelation, _ first: Int, _ second: Int, _ text: String
+  ) throws(ExpressionError) -> SpatialTest {
+    func located<R>(_ node: Int, _ body: () throws(SpatialError) -> R) throws(ExpressionError) -> R {
+      do throws(SpatialError) { return try body() } catch {
+        throw ExpressionError(error, at: parts.offsets[node], in: text)
+      }
+    }
+    switch (literal(first), literal(second)) {
+    case (let a?, let b?):
+      _ = try located(first) { () throws(SpatialError) in try SpatialPredicate(relation, a.geometry) }
+      let predicate = try located(second) { () throws(SpatialError) in try SpatialPredicate(relation, b.geometry) }
+      return .constant(try located(first) { () throws(SpatialError) in try predicate.holds(for: a.geometry) })
+    case (let a?, nil):
+      return try located(first) { () throws(SpatialError) in try .init(relation.converse, a) }
+    case (nil, let b?): return try located(second) { () throws(SpatialError) in try .init(relation, b) }
+    case (nil, nil): return .itself(relation)
+    }
+  }
+
+  private func literal(_ node: Int) -> GeometryLiteral? {
+    if case .geometry(let number) = nodes[node] { parts.geometries[number] } else { nil }
+  }
+}
+
+extension SpatialTest {
+  fileprivate init(_ relation: SpatialRelation, _ literal: GeometryLiteral) throws(SpatialError) {
+    let predicate = try SpatialPredicate(relation, literal.geometry, shifts: literal.shifts)
+    var falseIn: [Envelope]?
+    if relation == .disjoint {
+      falseIn = literal.geometry.envelope.map { box in literal.shifts.map { box.moved(byX: $0) } } ?? []
+    }
+    self = .predicate(predicate, trueIn: predicate.indexBoxes, falseIn: falseIn)
+  }
+
+  /// The estimated cost of testing one feature, in units of a plain test.
+  var cost: Int {
+    switch self {
+    case .constant: 1
+    case .predicate(let predicate, _, _): max(predicate.cost.ofPoint, predicate.cost.ofOther)
+    case .itself: 1
+    }
+  }
+}
+
+extension SpatialRelation {
+  /// Whether a geometry has the relation to itself. An empty one equals itself, and is disjoint.
+  func holdsToItself(_ geometry: Geometry) -> Bool {
+    switch self {
+    case .equals: true
+    case .disjoint: geometry.isEmpty
+    case .intersects, .within, .contains, .envelopeIntersects: !geometry.isEmpty
+    case .touches, .crosses, .overlaps, .relate: false
+    }
+  }
+}
+
+extension Envelope {
+  fileprivate func moved(byX shift: Double) -> Envelope {
+    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
+  }
+}
+
+extension ExpressionError {
+  fileprivate init(_ error: SpatialError, at offset: Int, in text: String) {
+    switch error {
+    case .invalid(let reason, let place):
+      let at = place.map { " at \($0.x) \($0.y)" } ?? ""
+      self.init(
+        .badLiteral, at: offset, in: text.utf8, expected: "a valid geometry", found: "an invalid one: \(reason)\(at)")
+    case .mixedCollection:
+      self.init(
+        .badLiteral, at: offset, in: text.utf8,
+        expected: "a collection of points, lines or polygons (only S_INTERSECTS and S_DISJOINT take several of these)",
+        found: "a collection of different dimensions")
+    case .refused(_, let reason):
+      self.init(.badLiteral, at: offset, in: text.utf8, expected: "a valid geometry", found: reason)
+    case .unavailable(let reason):
+      self.init(.unavailable, at: offset, in: text.utf8, expected: "the library GEOS", found: reason)
+    case .interrupted:
+      self.init(.unavailable, at: offset, in: text.utf8, expected: "a relation", found: "a cancelled operation")
+    }
+  }
+}
+
+// MARK: - Index
+
+extension ExpressionTree {
+  /// The estimated cost of its spatial functions for one feature, in units of a plain test.
+  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
+
+  /// Boxes that hold all features for which a plan is true; nil where that may be any.
+  package func boxes(of plan: FilterPlan) -> [Envelope]? {
+    switch plan {
+    case .never: return []
+    case .always, .test: return nil
+    // Each part bounds the features; the one with the least area is used.
+    case .all(let parts): return parts.compactMap(boxes).min { area(of: $0) < area(of: $1) }
+    case .any(let parts):
+      var all: [Envelope] = []
+      for part in parts {
+        guard let boxes = boxes(of: part) else { return nil }
+        all += boxes
+      }
+      return all
+    case .node(let node, let isWanted):
+      guard case .call(_, let range) = nodes[node], let test = parts.spatialTests[range.lowerBound] else {
+        return nil
+      }
+      switch test {
+      case .constant(let value): return value == isWanted ? nil : []
+      case .predicate(_, let trueIn, let falseIn): return isWanted ? trueIn : falseIn
+      case .itself: return nil
+      }
+    }
+  }
+
+  private func area(of boxes: [Envelope]) -> Double { boxes.reduce(0) { $0 + $1.width * $1.height } }
+}

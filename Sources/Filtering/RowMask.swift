@@ -1,0 +1,48 @@
+// The candidate rows of a chunk during filtering.
+
+import FeatureStore
+
+/// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that comparing a column and
+/// narrowing the mask are one loop that the compiler vectorizes.
+package typealias RowMask = UnsafeMutableBufferPointer<UInt8>
+
+extension RowMask {
+  var isAnyMarked: Bool {
+    withMemoryRebound(to: UInt64.self) { words in
+      var all: UInt64 = 0
+      for word in words { all |= word }
+      return all != 0
+    }
+  }
+
+  /// Visits marked rows in ascending order; `body` may unmark the current row.
+  @inline(__always)
+  package func forEachMarked(_ body: (Int) -> Void) {
+    withMemoryRebound(to: UInt64.self) { words in
+      for index in words.indices {
+        var word = UInt64(littleEndian: words[index])
+        while word != 0 {
+          body(index &* 8 &+ word.trailingZeroBitCount &>> 3)
+          word &= word &- 1
+        }
+      }
+    }
+  }
+
+  func unmark(_ bits: RowBits) { bits.withWords(unmark) }
+
+  /// Unmarks the rows whose bits are set.
+  func unmark(_ words: UnsafeBufferPointer<UInt64>) {
+    for (index, var word) in words.enumerated() {
+      while word != 0 {
+        self[index &* 64 &+ word.trailingZeroBitCount] = 0
+        word &= word &- 1
+      }
+    }
+  }
+
+  /// Unmarks all rows from `row` on.
+  func cut(at row: Int) {
+    if row < count { self[row...].update(repeating: 0) }
+  }
+}

@@ -1,0 +1,109 @@
+// The names in one column of one chunk, sorted, for questions by text.
+
+import Sorting
+
+/// How well a name matches a text.
+public struct NameMatch: Hashable, Sendable {
+  public let row: UInt32
+  /// 100 for the text itself, 90 for a name that begins with it, 80 where another word of it does, less for edits.
+  public let score: Int
+
+  package init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
+}
+
+/// The folded names of a chunk's rows: in the order of rows, and by the texts that begin with one of their words.
+///
+/// About 30 bytes a name. Immutable: a chunk makes another when the column changes.
+package final class NameIndex: Sendable {
+  /// Folded names one after the other.
+  private let bytes: [UInt8]
+  /// The start of each row's name in ``bytes``, then the end of the last.
+  private let starts: [UInt32]
+  private let signatures: [UInt64]
+  /// The start in ``bytes`` of each word, sorted by the text from there to the end of its name.
+  private let words: [UInt32]
+
+  package init(names: [String?]) {
+    var bytes: [UInt8] = []
+    var starts: [UInt32] = [0]
+    var signatures: [UInt64] = []
+    var words: [UInt32] = []
+    for name in names {
+      let folded = name.map(NameText.folded) ?? []
+      for index in folded.indices where index == 0 || folded[index - 1] == 0x20 {
+        words.append(UInt32(bytes.count + index))
+      }
+      signatures.append(folded.withUnsafeBufferPointer { NameText.signature(NameText.letters($0)) })
+      // A byte below all others ends each name, so that texts compare without their lengths.
+      bytes += folded
+      bytes.append(0)
+      starts.append(UInt32(bytes.count))
+    }
+    bytes.withUnsafeBufferPointer { bytes in
+      words.sort { Self.isBefore(bytes, Int($0), Int($1)) }
+    }
+    (self.bytes, self.starts, self.signatures, self.words) = (bytes, starts, signatures, words)
+  }
+
+  private static func isBefore(_ bytes: UnsafeBufferPointer<UInt8>, _ left: Int, _ right: Int) -> Bool {
+    var (left, right) = (left, right)
+    guard left != right else { return false }
+    while bytes[left] == bytes[right] {
+      if bytes[left] == 0 { return left < right }
+      left += 1
+      right += 1
+    }
+    return bytes[left] < bytes[right]
+  }
+
+  /// Calls `body` with each matching row of the chunk and its score, a row once.
+  package func matches(_ query: NameQuery, atLeast minScore: Int, _ body: (Int, Int) -> Void) {
+    var scores: [(row: Int, score: Int)] = []
+    bytes.withUnsafeBufferPointer { bytes in
+      addPrefixed(query, bytes, to: &scores)
+      if minScore < 80 { addEdited(query, bytes, to: &scores) }
+    }
+    scores.sort { $0.row != $1.row ? $0.row < $1.row : $0.score > $1.score }
+    var previous = -1
+    for (row, score) in scores where row != previous && score >= minScore {
+      body(row, score)
+      previous = row
+    }
+  }
+
+  private func addPrefixed(
+    _ query: NameQuery, _ bytes: UnsafeBufferPointer<UInt8>, to scores: inout [(row: Int, score: Int)]
+  ) {
+    var index = words.partitioningIndex { Self.order(bytes, Int($0), query.bytes) >= 0 }
+    while index < words.count, Self.order(bytes, Int(words[index]), query.bytes) == 0 {
+      let word = words[index]
+      let row = starts.partitioningIndex { $0 > word } - 1
+      let isStart = starts[row] == word
+      let isWhole = bytes[Int(word) + query.bytes.count] == 0
+      scores.append((row, isStart ? isWhole ? 100 : 90 : 80))
+      index += 1
+    }
+  }
+
+  /// -1 where the text comes before all that begin with the prefix, 0 where it begins with it, 1 behind them.
+  private static func order(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ prefix: [UInt8]) -> Int {
+    for (index, byte) in prefix.enumerated() where bytes[start + index] != byte {
+      return bytes[start + index] < byte ? -1 : 1
+    }
+    return 0
+  }
+
+  private func addEdited(
+    _ query: NameQuery, _ bytes: UnsafeBufferPointer<UInt8>, to scores: inout [(row: Int, score: Int)]
+  ) {
+    let limit = query.maximumEdits
+    guard limit > 0 else { return }
+    for row in signatures.indices where (signatures[row] ^ query.signature).nonzeroBitCount <= 2 * limit {
+      let name = UnsafeBufferPointer(rebasing: bytes[Int(starts[row])..<Int(starts[row + 1]) - 1])
+      guard !name.isEmpty, name.count <= query.bytes.count + 4 * limit else { continue }
+      let letters = NameText.letters(name)
+      guard let edits = NameText.edits(query.letters, letters, atMost: limit), edits > 0 else { continue }
+      scores.append((row, 79 - 79 * edits / max(query.letters.count, letters.count)))
+    }
+  }
+}

@@ -1,0 +1,200 @@
+// The features nearest to a place, exactly: in the plane, or on the ellipsoid.
+
+import FeatureStore
+import Geometry
+import SpatialIndex
+import SpatialRelations
+
+/// The features of a store that are nearest to places.
+///
+/// Distances are exact: bounds only decide what is not looked at. Those of points are to the point; those of lines and polygons to
+/// their nearest position, 0 within a polygon.
+///
+/// A class, since a search passes it on at every step: a copy of a store costs more than a leaf of the index.
+public final class NearestQuery: Sendable {
+  let store: FeatureStore
+  /// Only these rows count; nil for all.
+  let rows: RowSet?
+  /// The greatest number for each place.
+  let count: Int
+  /// What is farther away does not count.
+  let radius: Double
+  /// Called at least every few hundred microseconds of work; throws to cancel.
+  let check: @Sendable () throws -> Void
+
+  public init(
+    _ store: FeatureStore, rows: RowSet?, count: Int, radius: Double = .infinity,
+    checking check: @escaping @Sendable () throws -> Void = {}
+  ) {
+    (self.store, self.rows, self.count, self.radius, self.check) = (store, rows, count, radius, check)
+  }
+
+  @inline(__always)
+  func includes(_ row: UInt32) -> Bool { rows?.contains(row) ?? true }
+
+  /// The nearest in the plane, near ones first, ties by id; distances are in the units of the coordinates.
+  ///
+  /// - Complexity: O(log n + count log count) on points that are spread out.
+  public func planar(to place: SIMD2<Double>) throws -> [Neighbour] {
+    let points = try planarPoints(to: place)
+    guard store.index.boxes.count > 0 else { return points }
+    var shapes = PlanarShapes<IndexedBox>(query: self, place: place) { _, row in
+      self.store[row]?.geometry?.distance(to: place)
+    }
+    for point in points { shapes.list.insert(point.distance, point.row, (), of: self) }
+    try store.index.boxes.visitNearest(&shapes)
+    return shapes.list.neighbours(of: self) { ($0.distance, 0) }
+  }
+
+  /// Points are compared by the squares of their distances, unless one is beyond the greatest number.
+  private func planarPoints(to place: SIMD2<Double>) throws -> [Neighbour] {
+    var points = PlanarPoints(query: self, place: place)
+    try store.index.points.visitNearest(&points)
+    if points.list.greatestDistance == .infinity {
+      // The distances have no finite square, as coordinates are beyond 1e154.
+      var far = PlanarShapes<IndexedPoint>(query: self, place: place) { point, _ in (point.position - place).length }
+      try store.index.points.visitNearest(&far)
+      return far.list.neighbours(of: self) { ($0.distance, 0) }
+    }
+    let found = points.list.neighbours(of: self) { ($0.distance.squareRoot(), 0) }
+    return radius.isFinite ? found.filter { $0.distance <= radius } : found
+  }
+}
+
+/// Features by their distances, which are measured one by one.
+private struct PlanarShapes<Shape: IndexedShape>: NearestVisitor {
+  let query: NearestQuery
+  let place: SIMD2<Double>
+  /// The distance of a shape in a row; nil where there is nothing.
+  let distance: (Shape, UInt32) -> Double?
+  var list: NeighbourList<Void>
+
+  init(query: NearestQuery, place: SIMD2<Double>, distance: @escaping (Shape, UInt32) -> Double?) {
+    (self.query, self.place, self.distance) = (query, place, distance)
+    list = NeighbourList(capacity: query.count, radius: query.radius)
+  }
+
+  var limit: Double { list.limit }
+
+  func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
+
+  mutating func visit(_ leaf: LeafBlock<Shape>) throws {
+    for index in 0..<leaf.count {
+      let (shape, row) = (leaf.shapes[index], leaf.rows[index])
+      guard bound(IndexedBox(lower: shape.lower, upper: shape.upper)) <= limit, query.includes(row) else { continue }
+      try query.check()
+      if let distance = distance(shape, row) { list.insert(distance, row, (), of: query) }
+    }
+  }
+}
+
+private struct PlanarPoints: NearestVisitor {
+  let query: NearestQuery
+  let place: SIMD2<Double>
+  /// Squared distances.
+  var list: NeighbourList<Void>
+  private var leaves = 0
+
+  init(query: NearestQuery, place: SIMD2<Double>) {
+    (self.query, self.place) = (query, place)
+    let square = query.radius * query.radius
+    // The square of a radius rounds: nothing at the radius itself may be lost.
+    list = NeighbourList(capacity: query.count, radius: square.isFinite ? square.nextUp.nextUp : .infinity)
+  }
+
+  @inline(__always) var limit: Double { list.limit }
+
+  @inline(__always)
+  func bound(_ box: IndexedBox) -> Double { box.squaredDistance(to: place) }
+
+  @inline(__always)
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    leaves &+= 1
+    if leaves & 63 == 0 { try query.check() }
+    let shapes = leaf.shapes
+    let rows = leaf.rows
+    for index in 0..<leaf.count {
+      let way = shapes[index].position - place
+      let square = way.x * way.x + way.y * way.y
+      guard square <= list.limit, query.includes(rows[index]) else { continue }
+      list.insert(square, rows[index], (), of: query)
+    }
+  }
+}
+
+extension IndexedBox {
+  /// From the nearest position; zero inside.
+  @inline(__always)
+  func way(to place: SIMD2<Double>) -> SIMD2<Double> {
+    // `pointwiseMax` would branch for NaN, which no box has.
+    let (below, above) = (lower - place, place - upper)
+    let way = below.replacing(with: above, where: above .> below)
+    return way.replacing(with: 0, where: way .< 0)
+  }
+
+  @inline(__always)
+  func squaredDistance(to place: SIMD2<Double>) -> Double {
+    let way = way(to: place)
+    return way.x * way.x + way.y * way.y
+  }
+
+  func distance(to place: SIMD2<Double>) -> Double { way(to: place).length }
+}
+
+extension Geometry {
+  /// The distance in the plane from a position to the nearest one of the geometry; 0 within a polygon, infinite from an empty one.
+  func distance(to place: SIMD2<Double>) -> Double {
+    switch self {
+    case .collection(let parts): return parts.lazy.map { $0.distance(to: place) }.min() ?? .infinity
+    case .polygon, .multiPolygon: if location(of: place) != .exterior { return 0 }
+    default: break
+    }
+    var least = Double.infinity
+    // Of edges whose squares are not finite.
+    var far = Double.infinity
+    func add(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
+      let square = place.squaredDistance(to: start, end)
+      if square.isFinite { least = min(least, square) } else { far = min(far, place.farDistance(to: start, end)) }
+    }
+    forEachPositions { positions in
+      if case .multiPoint = self {
+        for point in positions.points { add(SIMD2(point.x, point.y), SIMD2(point.x, point.y)) }
+      } else if positions.count == 1 {
+        add(SIMD2(positions[0].x, positions[0].y), SIMD2(positions[0].x, positions[0].y))
+      } else {
+        positions.forEachEdge(add)
+      }
+    }
+    return min(least.squareRoot(), far)
+  }
+}
+
+extension SIMD2<Double> {
+  /// A factor that leaves squares of any differences finite.
+  private static var shrinking: Double { 0x1p-514 }
+
+  /// At most the greatest finite number.
+  fileprivate var length: Double {
+    let square = (self * self).sum()
+    if square.isFinite { return square.squareRoot() }
+    let shrunk = self * Self.shrinking
+    return Swift.min((shrunk * shrunk).sum().squareRoot() / Self.shrinking, .greatestFiniteMagnitude)
+  }
+
+  /// To the nearest position of an edge; not finite where a square on the way is not.
+  fileprivate func squaredDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
+    let along = end - start
+    let length = (along * along).sum()
+    guard length.isFinite else { return .infinity }
+    let part = length > 0 ? Swift.min(Swift.max((along * (self - start)).sum() / length, 0), 1) : 0
+    let way = start + along * part - self
+    return (way * way).sum()
+  }
+
+  /// The same for coordinates of any size, as distance.
+  fileprivate func farDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
+    let k = Self.shrinking
+    let square = (self * k).squaredDistance(to: start * k, end * k)
+    return Swift.min(square.squareRoot() / k, .greatestFiniteMagnitude)
+  }
+}

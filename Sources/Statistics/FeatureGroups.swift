@@ -1,0 +1,39 @@
+// Groups of features with figures about them: kept as columns, and made into values one by one, as there may be a million.
+
+import FeatureStore
+import Geometry
+
+/// The groups of some features, numbered in the order of their first features.
+public struct FeatureGroups: Sendable {
+  /// Whether texts of a figure are times.
+  private let areTimes: [Bool]
+  private(set) var groups: RowGroups
+  private var totals: StatisticTotals
+
+  init(_ statistics: [Statistic], by columns: [Int], in schema: FeatureSchema) {
+    areTimes = statistics.map { $0.column.map(schema.isTime) ?? false }
+    groups = RowGroups(by: columns, of: schema)
+    totals = StatisticTotals(statistics, in: schema)
+    totals.reserve(groups.count)
+  }
+
+  public var count: Int { totals.count }
+
+  public subscript(number: Int) -> FeatureGroup {
+    FeatureGroup(
+      values: groups.values(of: number), count: totals.size(of: number), results: totals.figures(of: number))
+  }
+
+  func figure(_ index: Int, of group: Int) -> AttributeValue { totals.figure(index, of: group) }
+
+  func isTime(_ index: Int) -> Bool { areTimes[index] }
+
+  /// The number of values that are kept.
+  var cellCount: Int { groups.cellCount + groups.count * totals.fieldCount }
+
+  mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
+    groups.add(rows, of: chunk)
+    totals.reserve(groups.count)
+    totals.add(rows, of: chunk, groups)
+  }
+}

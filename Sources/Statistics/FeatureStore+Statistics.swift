@@ -1,0 +1,59 @@
+// Statistics of features by groups.
+
+import FeatureStore
+import Filtering
+import Geometry
+import Sorting
+
+extension FeatureStore {
+  /// The greatest number of values that statistics keep: some hundred megabytes.
+  public static let groupCellLimit = 4_000_000
+
+  /// Statistics of features, for each group of those with equal values in all of `columns`; without columns of all as one group, even if
+  /// there are none. Groups are in the order of their first features.
+  ///
+  /// - Parameter check: called every few thousand rows.
+  /// - Throws: ``TooManyGroups``; what `check` throws.
+  /// - Complexity: O(n); about five nanoseconds for a feature with few groups and numbers without nulls.
+  public func statistics(
+    _ statistics: [Statistic], of features: FeatureSelection, groupedBy columns: [Int], limit: Int = groupCellLimit,
+    checking check: CancellationCheck
+  ) throws -> FeatureGroups {
+    var groups = FeatureGroups(statistics, by: columns, in: schema)
+    try forEachChunk(of: features, checking: check) { chunk, rows in
+      groups.add(rows, of: chunk)
+      guard groups.cellCount <= limit else { throw TooManyGroups(limit: limit) }
+    }
+    return groups
+  }
+
+  /// Calls `visit` with each chunk that has selected features, and their rows in it.
+  private func forEachChunk(
+    of features: FeatureSelection, checking check: CancellationCheck,
+    visit: (FeatureChunk, UnsafeBufferPointer<UInt16>) throws -> Void
+  ) throws {
+    try withUnsafeTemporaryAllocation(of: UInt16.self, capacity: FeatureChunk.capacity) { found in
+      func unpack(_ slot: Slot, _ mask: RowMask) throws {
+        var count = 0
+        mask.forEachMarked { row in
+          found[count] = UInt16(truncatingIfNeeded: row)
+          count &+= 1
+        }
+        if count > 0 { try visit(slot.chunk, UnsafeBufferPointer(rebasing: found[..<count])) }
+      }
+      switch features {
+      case .matching(let conditions): try scan(conditions, checkingEvery: 1, check, unpack)
+      case .rows(let rows):
+        try RowMask.withRows { mask in
+          try forEachChunk(of: rows) { slot, range in
+            try check(Double(range.lowerBound) / Double(rows.count))
+            mask.update(repeating: 0)
+            for row in rows[range] { mask[Int(row &- slot.base)] = 1 }
+            slot.chunk.unmarkRemoved(mask)
+            try unpack(slot, mask)
+          }
+        }
+      }
+    }
+  }
+}

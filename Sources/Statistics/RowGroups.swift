@@ -1,0 +1,135 @@
+// Groups of rows by the values of several columns, numbered chunk by chunk.
+
+import FeatureStore
+import Geometry
+import Sorting
+
+/// Numbers groups in the order of their first occurrence. The rows of one chunk are also numbered by the groups that occur in it, so
+/// that sums of a chunk are kept in a few cache lines.
+struct RowGroups: Sendable {
+  private let columns: [Int]
+  private var distinct: [DistinctValues]
+  /// For each column after the first: the number of a pair of a group by the columns before, and a value.
+  private var pairs: [[UInt64: UInt32]]
+  /// For each column after the first, by number: the pair.
+  private var parts: [[UInt64]]
+  /// By group: the last chunk in which it occurred, and its number there.
+  private var lastChunks: [Int] = []
+  private var lastNumbers: [UInt16] = []
+  private var chunk = 0
+  private var numbers = [UInt32](repeating: 0, count: FeatureChunk.capacity)
+  private var values = [UInt32](repeating: 0, count: FeatureChunk.capacity)
+
+  /// The groups of the chunk's rows, in the order of their numbers in the chunk.
+  private(set) var occurring: [Int] = []
+  /// For each row its group's number in the chunk.
+  private(set) var local = [UInt16](repeating: 0, count: FeatureChunk.capacity)
+
+  /// Without columns there is one group.
+  init(by columns: [Int], of schema: FeatureSchema) {
+    self.columns = columns
+    distinct = columns.map { DistinctValues(areTimes: schema.isTime($0)) }
+    pairs = columns.dropFirst().map { _ in [:] }
+    parts = columns.dropFirst().map { _ in [] }
+    if columns.isEmpty { occurring = [0] }
+  }
+
+  /// The number of groups.
+  var count: Int { columns.isEmpty ? 1 : parts.last?.count ?? distinct[0].count }
+
+  /// The number of values that are kept.
+  var cellCount: Int { distinct.reduce(0) { $0 + $1.count } + parts.reduce(0) { $0 + $1.count } }
+
+  /// The values that the rows of a group have in common.
+  func values(of group: Int) -> [AttributeValue] {
+    zip(distinct, numbers(of: group)).map { $0[Int($1)] }
+  }
+
+  /// These values with their places in the order of values.
+  func rankedValues(of group: Int) -> [RankedValue?] {
+    zip(distinct, numbers(of: group)).map { $0.ranked(Int($1)) }
+  }
+
+  /// The numbers of these values.
+  private func numbers(of group: Int) -> [UInt32] {
+    var numbers = [UInt32](repeating: 0, count: columns.count)
+    var group = group
+    for column in columns.indices.dropFirst().reversed() {
+      let pair = parts[column - 1][group]
+      numbers[column] = UInt32(truncatingIfNeeded: pair)
+      group = Int(pair >> 32)
+    }
+    if !columns.isEmpty { numbers[0] = UInt32(truncatingIfNeeded: group) }
+    return numbers
+  }
+
+  /// The places of the groups in the order of their values of each column.
+  func places(checking check: CancellationCheck) throws -> [[UInt32]] {
+    let places = try distinct.enumerated().map { number, values in
+      try values.places { try check((Double(number) + $0) / Double(distinct.count + 1)) }
+    }
+    var result = columns.map { _ in [UInt32](repeating: 0, count: count) }
+    for group in 0..<count {
+      if group & 0xfff == 0xfff { try check(Double(distinct.count) / Double(distinct.count + 1)) }
+      for (column, number) in numbers(of: group).enumerated() { result[column][group] = places[column][Int(number)] }
+    }
+    return result
+  }
+
+  /// Numbers rows of the next chunk: ``local`` and ``occurring``.
+  mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
+    guard !columns.isEmpty else { return }
+    for index in columns.indices {
+      numbers.withUnsafeMutableBufferPointer { numbers in
+        values.withUnsafeMutableBufferPointer { values in
+          distinct[index].number(rows, of: columns[index], in: chunk, into: index == 0 ? numbers : values)
+        }
+      }
+      if index > 0 { pair(rows.count, at: index - 1) }
+    }
+    renumber(rows.count)
+  }
+
+  /// Makes numbers of the groups so far and the values of one more column.
+  private mutating func pair(_ count: Int, at level: Int) {
+    var (lastPair, lastNumber) = (UInt64.max, UInt32.max)
+    for place in 0..<count {
+      let pair = UInt64(numbers[place]) << 32 | UInt64(values[place])
+      if pair != lastPair {
+        lastPair = pair
+        lastNumber = pairs[level][pair] ?? UInt32(truncatingIfNeeded: parts[level].count)
+        if Int(lastNumber) == parts[level].count {
+          pairs[level][pair] = lastNumber
+          parts[level].append(pair)
+        }
+      }
+      numbers[place] = lastNumber
+    }
+  }
+
+  private mutating func renumber(_ count: Int) {
+    chunk += 1
+    occurring.removeAll(keepingCapacity: true)
+    while lastChunks.count < self.count {
+      lastChunks.append(0)
+      lastNumbers.append(0)
+    }
+    numbers.withUnsafeBufferPointer { numbers in
+      local.withUnsafeMutableBufferPointer { local in
+        lastChunks.withUnsafeMutableBufferPointer { lastChunks in
+          lastNumbers.withUnsafeMutableBufferPointer { lastNumbers in
+            for place in 0..<count {
+              let group = Int(numbers[place])
+              if lastChunks[group] != chunk {
+                lastChunks[group] = chunk
+                lastNumbers[group] = UInt16(truncatingIfNeeded: occurring.count)
+                occurring.append(group)
+              }
+              local[place] = lastNumbers[group]
+            }
+          }
+        }
+      }
+    }
+  }
+}
