@@ -1,12 +1,8 @@
-"""The exceptions: whatever goes wrong is a `geomodel.Error`."""
+"""The exceptions that every other derives from; `errors` has all."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping
-
-if TYPE_CHECKING:
-    # One exception an error kind: for type checkers here, at run time by `__getattr__` below, since they derive from ours.
-    from ._generated.errors import *
+from typing import Any, Mapping
 
 
 class Error(Exception):
@@ -100,35 +96,3 @@ class GeoModelError(Error):
             if value and str(value) not in self.message
         )
         return f"{self.kind or self.code}: {self.message}{where}"
-
-
-def error_from_wire(error: Any, method: str | None = None) -> GeoModelError:
-    """The exception for a JSON-RPC error object: the subclass of its kind, where there is one."""
-    if not isinstance(error, Mapping):
-        return GeoModelError(f"an error that is no object: {error!r}", method=method)
-    data = error.get("data")
-    data = data if isinstance(data, Mapping) else ({} if data is None else {"value": data})
-    kind = data.get("kind")
-    make = _kinds().get(kind, GeoModelError) if isinstance(kind, str) else GeoModelError
-    return make(
-        str(error.get("message", "")), code=error.get("code"), kind=kind if isinstance(kind, str) else None, data=data,
-        method=method,
-    )
-
-
-def _kinds() -> Mapping[str, type[GeoModelError]]:
-    # Late, since the generated classes derive from the one above.
-    from ._generated.errors import KIND_TO_ERROR
-
-    return KIND_TO_ERROR
-
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        """The generated exceptions, one an error kind, can be had from here as well."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        from ._generated import errors as generated
-
-        return getattr(generated, name)
