@@ -197,7 +197,7 @@ struct PythonTypes {
     lines.add(Self.header)
     lines.add("\"\"\"One exception a kind of error.\"\"\"\n")
     lines.add("from __future__ import annotations\n")
-    lines.add("from ..errors import GeoModelError")
+    lines.add("from .._errors import GeoModelError")
     for error in definition.errors {
       lines.add("\n")
       lines.block("class \(Self.errorName(error.kind))(GeoModelError):", "") { lines in

@@ -57,6 +57,22 @@ struct CoverageTests {
     }
   }
 
+  @Test func `setups exist, and several cases begin with each`() throws {
+    var uses = Dictionary(
+      uniqueKeysWithValues: SourceFile.all(in: ["Protocol/conformance/setups"], endings: ["jsonl"]).map { ($0.path, 0) }
+    )
+    for file in Self.transcripts {
+      let head = try JSONDocument(String(file.lines.first ?? ""))
+      try head.read { head in
+        guard head["setup"].isPresent else { return }
+        let path = "Protocol/conformance/setups/\(try head["setup"].string()).jsonl"
+        #expect(uses[path] != nil, "\(file.path): there is no \(path)")
+        if head["case"].isPresent { uses[path, default: 0] += 1 }
+      }
+    }
+    for (path, count) in uses { #expect(count > 1, "\(path)") }
+  }
+
   @Test func `methods that check meta.ifRevision declare contentModified`() {
     // These shapes run in `Host.change`, as do session handlers that call it.
     let shapes: Set<GeoProtocol.MethodShape> = [.command, .process, .task]

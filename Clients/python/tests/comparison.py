@@ -47,11 +47,11 @@ class Comparison:
 
     def run(self) -> None:
         """Raises `AssertionError` where the two part."""
-        for number, step in self._case.steps:
+        for step in self._case.steps:
             try:
                 self._step(step)
             except Mismatch as mismatch:
-                where = f"{self._case.name}, line {number}, at {mismatch.path or 'the message'}"
+                where = f"{self._case.name}, {step.place}, at {mismatch.path or 'the message'}"
                 raise AssertionError(f"{where}: the case has {mismatch.expected}, the example {mismatch.found}") from None
         for left, does in ((self._sent, "sends"), (self._received, "receives")):
             if left:

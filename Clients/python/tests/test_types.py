@@ -99,7 +99,7 @@ class TypeTests(unittest.TestCase):
             self.assertEqual((status, revealed), (0, ["str", "str", "int", change, "dict[str, Any]"]), said)
             status, said = self.mypy(str(refused))
             self.assertEqual((status, len(said.splitlines())), (1, 3), said)
-            for wrong in ('has no attribute "UnknwonIdError"', '"path" to "open"', '"edits" to "observe"'):
+            for wrong in ('has no attribute "UnknwonIdError"', '"path" to "open"', '"edits" has incompatible type'):
                 self.assertIn(wrong, said)
 
 

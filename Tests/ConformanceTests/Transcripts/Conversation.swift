@@ -28,8 +28,8 @@ final class Conversation {
   /// The longest wait for a message, in seconds.
   private let patience: Double
 
-  init(_ transcript: Transcript, _ head: Value) throws {
-    for step in try transcript.steps() where step["late"]?.bool == true {
+  init(_ transcript: Transcript, _ head: Value, _ steps: [Transcript.Step]) throws {
+    for step in steps where step["late"]?.bool == true {
       late[(step["expect"] ?? .null).answeredIDs, default: 0] += 1
     }
     framing = transcript.framing

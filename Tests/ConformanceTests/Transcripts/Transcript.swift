@@ -30,7 +30,9 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     let isQuick = environment["GEOMODEL_QUICK"] != nil
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     let cases = (files?.allObjects as? [URL] ?? [])
-      .filter { $0.pathExtension == "jsonl" && fnmatch(glob, name(of: $0), 0) == 0 }
+      .filter {
+        $0.pathExtension == "jsonl" && fnmatch(glob, name(of: $0), 0) == 0 && !name(of: $0).hasPrefix("setups/")
+      }
       .sorted { $0.path < $1.path }
     return cases.flatMap { file -> [Transcript] in
       guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
@@ -45,40 +47,49 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     }
   }()
 
-  /// The parsed lines; the first is the head of the case.
-  func steps() throws -> [Step] {
+  /// The head of the case, the steps of its setup, and its own.
+  func read() throws -> (head: Value, steps: [Step]) {
+    let own = try Self.lines(of: file, "")
+    guard let head = own.first else { throw Mismatch("line 1", "no head") }
+    guard let setup = head["setup"]?.string else { return (head.value, Array(own.dropFirst())) }
+    let shared = file.deletingLastPathComponent().deletingLastPathComponent().appending(path: "setups/\(setup).jsonl")
+    return (head.value, Array(try Self.lines(of: shared, " of setups/\(setup)").dropFirst() + own.dropFirst()))
+  }
+
+  private static func lines(of file: URL, _ whose: String) throws -> [Step] {
     try Data(contentsOf: file).split(separator: 0x0A).enumerated().map { index, line in
-      do { return try Step(Array(line)) } catch { throw Mismatch("line \(index + 1)", "\(error)") }
+      let place = "line \(index + 1)\(whose)"
+      do { return try Step(Array(line), at: place) } catch { throw Mismatch(place, "\(error)") }
     }
   }
 
   /// Runs the case against a new server.
   func play() throws {
-    let steps = try steps()
-    let conversation = try Conversation(self, steps.first?.value ?? [:])
+    let (head, steps) = try read()
+    let conversation = try Conversation(self, head, steps)
     // Files at the beginning are written before the server starts.
-    let files = steps.dropFirst().prefix { $0["file"] != nil }
-    var line = 1
+    let files = steps.prefix { $0["file"] != nil }
+    var place = "line 1"
     do {
-      for step in files {
-        line += 1
-        try conversation.run(step)
-      }
+      for step in files { try conversation.run(step) }
       try conversation.begin()
-      for step in steps.dropFirst(line) {
-        line += 1
+      for step in steps.dropFirst(files.count) {
+        place = step.place
         try conversation.run(step)
       }
+      place = "after \(place)"
       try conversation.end()
-    } catch { throw Mismatch("line \(line)", "\(error)") }
+    } catch { throw Mismatch(place, "\(error)") }
   }
 
   /// A line.
   struct Step {
     let value: Value
     let text: SentText
+    let place: String
 
-    init(_ line: [UInt8]) throws {
+    init(_ line: [UInt8], at place: String = "before line 2") throws {
+      self.place = place
       value = try Value(line)
       text = SentText(line.trimmingPrefix { $0 == 0x20 })
     }

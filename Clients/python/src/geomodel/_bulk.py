@@ -6,17 +6,16 @@ import asyncio
 import re
 from collections import deque
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Mapping, TypedDict
+from typing import Any, AsyncIterator, Callable, Mapping, TypedDict
 
+from ._caller import Caller
 from ._features import Features, ids_of
 from ._frames import Frame, Part, as_frame, needed
 from ._generated import types
+from ._parts import Parts
 from ._values import column
 from ._wire import encoding
 from .errors import ContentModifiedError, EditInProgressError, EncodeError, GeoModelError
-
-if TYPE_CHECKING:
-    from ._client import Client
 
 # The text of a part: small enough that others are answered between two parts, far below the 16 MiB that are asked for.
 _PART_BYTES = 4 << 20
@@ -39,7 +38,7 @@ class Added(TypedDict):
 class _Progress:
     """Reports of the client's own, as those of tasks."""
 
-    def __init__(self, client: Client, title: str, total: int) -> None:
+    def __init__(self, client: Caller, title: str, total: int) -> None:
         self._call, self._total, self._done = client._options.progress, total, 0
         self._report({"kind": "begin", "title": title, "percentage": 0})
 
@@ -55,7 +54,7 @@ class _Progress:
             self._call(event)
 
 
-async def add(client: Client, overlay: str, data: Any, keep_ids: bool) -> Added:
+async def add(client: Caller, overlay: str, data: Any, keep_ids: bool) -> Added:
     """Adds the rows of a frame to an overlay, all or none; see `OverlayMethods.add`."""
     numpy = needed("numpy")
     frame, parts = _prepared("overlay.add", data, f"the overlay {overlay!r}", keep_ids)
@@ -90,7 +89,7 @@ async def add(client: Client, overlay: str, data: Any, keep_ids: bool) -> Added:
     return result
 
 
-async def open_frame(client: Client, id: str | None, data: Any, keep_ids: bool) -> types.Source:
+async def open_frame(client: Caller, id: str | None, data: Any, keep_ids: bool) -> types.Source:
     """Opens a source over the rows of a frame, all or none; see `SourceMethods.add`."""
     frame, parts = _prepared("source.add", data, "degrees (EPSG:4326)", keep_ids)
     progress = _Progress(client, "source.add", len(frame))
@@ -125,7 +124,7 @@ def _prepared(what: str, data: Any, container: str, keep_ids: bool) -> tuple[Fra
 
 
 async def _send(
-    client: Client,
+    client: Caller,
     method: str,
     message: Callable[[Part], dict[str, Any]],
     parts: list[Part],
@@ -165,7 +164,7 @@ async def _send(
         raise failure
 
 
-async def _call(client: Client, method: str, params: dict[str, Any], part: Part) -> Any:
+async def _call(client: Caller, method: str, params: dict[str, Any], part: Part) -> Any:
     """An answer; an error names the rows of the frame."""
     try:
         return await client.call(method, params)
@@ -176,7 +175,7 @@ async def _call(client: Client, method: str, params: dict[str, Any], part: Part)
 
 
 @asynccontextmanager
-async def _one_step(client: Client, name: str, applies: bool) -> AsyncIterator[None]:
+async def _one_step(client: Caller, name: str, applies: bool) -> AsyncIterator[None]:
     """Makes one step of history of several commands, unless an edit is under way, which does so anyway."""
     if applies:
         try:
@@ -190,7 +189,7 @@ async def _one_step(client: Client, name: str, applies: bool) -> AsyncIterator[N
             await asyncio.shield(client.call("edit/end"))
 
 
-async def fetch(client: Client, query: Mapping[str, Any]) -> Any:
+async def fetch(client: Caller, query: Mapping[str, Any]) -> Any:
     """A frame of all features of a query, of one revision; see `to_geodataframe`."""
     with encoding("to_geodataframe"):
         params = {_camel(name): value for name, value in query.items() if value is not None}
@@ -204,7 +203,7 @@ async def fetch(client: Client, query: Mapping[str, Any]) -> Any:
                 raise
 
 
-async def _fetch(client: Client, params: Mapping[str, Any], offset: int, limit: int | None) -> Any:
+async def _fetch(client: Caller, params: Mapping[str, Any], offset: int, limit: int | None) -> Any:
     features = Features()
     total = await _total(client, params, offset, limit)
     progress = _Progress(client, "to_geodataframe", total)
@@ -217,7 +216,7 @@ async def _fetch(client: Client, params: Mapping[str, Any], offset: int, limit: 
     if answer["exceededLimit"] and done and (limit is None or done < limit):
         # What is large comes in parts: the server makes the next one while this one is read.
         rest = {**asked, "offset": offset + done, **({} if limit is None else {"limit": limit - done})}
-        async with client._with(progress=None, if_revision=answer["revision"]).parts("feature/query", rest) as parts:
+        async with Parts(client._with(progress=None, if_revision=answer["revision"]), "feature/query", rest) as parts:
             async for part in parts:
                 features.append({**part, "fields": answer["fields"]})
                 progress.add(len(ids_of(part)))
@@ -225,7 +224,7 @@ async def _fetch(client: Client, params: Mapping[str, Any], offset: int, limit: 
     return features.frame()
 
 
-async def _total(client: Client, params: Mapping[str, Any], offset: int, limit: int | None) -> int:
+async def _total(client: Caller, params: Mapping[str, Any], offset: int, limit: int | None) -> int:
     """How many features there are, if somebody wants to know how far it is."""
     if client._options.progress is None:
         return 0

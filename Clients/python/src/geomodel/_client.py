@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import os
 from functools import cached_property
 from typing import Any, Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 
 from . import _bulk, _wire
+from ._caller import Caller
 from ._connection import Connection
 from ._find import find_server
 from ._framing import Framing
@@ -22,7 +22,7 @@ from ._options import CallOptions
 from ._parts import Parts
 from ._streams import Stream
 from ._subscriptions import DEFAULT_LIMIT, Opening, StateSubscription, Subscription
-from .errors import CallTimeoutError, ClosedError, ProtocolError, ServerDiedError
+from .errors import ClosedError, ProtocolError, ServerDiedError
 
 PROTOCOL_VERSIONS = (types.PROTOCOL_VERSION,)
 
@@ -66,12 +66,8 @@ class SourceMethods(GeneratedSourceMethods):
         return await _bulk.open_frame(self._client, id, data, keep_ids)
 
 
-class Client(Domains):
+class Client(Caller, Domains):
     """Calls to one server. `options` makes another one of these whose calls carry more."""
-
-    def __init__(self, connection: Connection, options: CallOptions) -> None:
-        self._connection = connection
-        self._options = options
 
     @cached_property
     def overlay(self) -> OverlayMethods:
@@ -80,9 +76,6 @@ class Client(Domains):
     @cached_property
     def source(self) -> SourceMethods:
         return SourceMethods(self)
-
-    def _with(self, **changes: Any) -> Client:
-        return Client(self._connection, dataclasses.replace(self._options, **changes))
 
     def options(
         self,
@@ -112,13 +105,6 @@ class Client(Domains):
             task_timeout=task_timeout, progress=progress, timeout=timeout,
         )
         return Client(self._connection, changed)
-
-    async def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
-        """The result of any method by its name on the wire.
-
-        Cancelling the task that waits here cancels the request on the server; its answer, should it still come, is dropped.
-        """
-        return await self._request(method, params)
 
     def parts(self, method: str, params: Mapping[str, Any] | None = None) -> Parts:
         """The result of a method in parts, as an async iterator: of `feature/query` and `feature/queryIds`, of any size.
@@ -183,46 +169,6 @@ class Client(Domains):
         """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
         params = _present(locationSource=location_source, maxRate=max_rate)
         return Opening(self, "location/observe", params, lambda: Subscription(self, limit))
-
-    async def _request(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None,
-        on_result: Callable[[Any], None] | None = None,
-        on_orphan: Callable[[Any], None] | None = None,
-    ) -> Any:
-        options, connection = self._options, self._connection
-        token = connection.new_token() if options.progress is not None else None
-        with _wire.encoding(method):
-            wire = _wire.prepare(method, options.with_meta(params or {}, token))
-            token = str(wire["meta"]["progressToken"]) if token is not None else None
-            timeout = None if options.timeout is None else float(options.timeout)
-        request = connection.request(
-            method, wire, token=token, on_progress=options.progress, on_result=on_result, on_orphan=on_orphan
-        )
-        if timeout is None:
-            return await request
-        # Not wait_for: that would turn a TimeoutError out of a progress callback into ours.
-        task = asyncio.ensure_future(request)
-        try:
-            done, _ = await asyncio.wait({task}, timeout=timeout)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if done:
-            return task.result()
-        task.cancel()
-        await asyncio.wait({task})
-        if not task.cancelled() and task.exception() is None:
-            return task.result()
-        raise CallTimeoutError(f"{method} was not answered within {timeout} s")
-
-    def _give_back_subscription(self, result: Any) -> None:
-        """Ends a subscription that nobody is there to have."""
-        if not self._connection.is_closed:
-            params = {"subscription": result["subscription"]}
-            task = asyncio.ensure_future(self._connection.request("state/unobserve", params))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 class Server(Client):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from typing import Any, AsyncIterator, Callable, Coroutine, Iterator, Mapping
 
 from . import _wire
-
-if TYPE_CHECKING:
-    from ._client import Client
+from ._caller import Caller
 
 
 class Parts:
@@ -21,7 +19,7 @@ class Parts:
 
     _WINDOW = 4
 
-    def __init__(self, client: Client, method: str, params: Mapping[str, Any] | None) -> None:
+    def __init__(self, client: Caller, method: str, params: Mapping[str, Any] | None) -> None:
         self.result: dict[str, Any] | None = None
         """The reply, once all parts have been read."""
         self._call = (client, method, params)
@@ -29,7 +27,7 @@ class Parts:
         self._request: asyncio.Future[Any] | None = None
         self._token = ""
 
-    def _begun(self, client: Client, method: str, params: Mapping[str, Any] | None) -> asyncio.Future[Any]:
+    def _begun(self, client: Caller, method: str, params: Mapping[str, Any] | None) -> asyncio.Future[Any]:
         connection = client._connection
         token = self._token = connection.new_token()
         with _wire.encoding(method):

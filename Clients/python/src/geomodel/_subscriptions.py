@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Generator, Generic, Mapping, TypeVar
+from typing import Any, Callable, Generator, Generic, Mapping, TypeVar
 
+from ._caller import Caller
 from ._replica import Replica
 from ._streams import Stream
 from .errors import ClosedError, Error, ProtocolError
-
-if TYPE_CHECKING:
-    from ._client import Client
 
 DEFAULT_LIMIT = 10_000
 
@@ -40,7 +38,7 @@ class Subscribed(Stream[T]):
     It ends when what it follows is closed; `reason` then says why: `{"reason": "closed", "object": "v1", ...}`.
     """
 
-    def __init__(self, client: Client, limit: int) -> None:
+    def __init__(self, client: Caller, limit: int) -> None:
         super().__init__(limit)
         self._client = client
         self.handle = ""
@@ -102,7 +100,7 @@ class StateSubscription(Subscribed[StateChange]):
     a command has returned, its changes are in it.
     """
 
-    def __init__(self, client: Client, limit: int) -> None:
+    def __init__(self, client: Caller, limit: int) -> None:
         super().__init__(client, limit)
         self._replica = Replica()
         self._complete = asyncio.Event()
@@ -193,7 +191,7 @@ class StateSubscription(Subscribed[StateChange]):
 class Opening(Generic[S]):
     """A subscription about to be made: `await` it, or `async with` it, which also ends it."""
 
-    def __init__(self, client: Client, method: str, params: Mapping[str, Any], make: Callable[[], S]) -> None:
+    def __init__(self, client: Caller, method: str, params: Mapping[str, Any], make: Callable[[], S]) -> None:
         self._client, self._method, self._params, self._make = client, method, params, make
         self._made: S | None = None
 

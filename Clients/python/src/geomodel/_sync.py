@@ -3,25 +3,70 @@
 from __future__ import annotations
 
 import atexit
-import os
+import inspect
 import queue
 import weakref
 from functools import cached_property
-from typing import Any, Callable, Coroutine, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, Concatenate, Coroutine, Mapping, ParamSpec, TypeVar
 
 from ._bulk import Added
-from ._client import Client, Server, launch
-from ._framing import Framing
+from ._client import Client, Launch, Server, launch
 from ._generated import types
 from ._generated.methods_sync import Domains
 from ._generated.methods_sync import OverlayMethods as GeneratedOverlayMethods
 from ._generated.methods_sync import SourceMethods as GeneratedSourceMethods
 from ._parts import SyncParts
 from ._portal import Portal, Reports, do
-from ._subscriptions import DEFAULT_LIMIT
-from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscription
+from ._subscriptions import DEFAULT_LIMIT, Opening
+from ._sync_streams import SyncStateSubscription, SyncStream, SyncSubscribed, SyncSubscription
 
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S", bound=SyncSubscribed[Any])
+
+
+def _twin(made: Callable[P, T], original: Callable[..., Any], name: str, result: str, *more: str) -> Callable[P, T]:
+    """The blocking twin of a function, with its signature and its documentation."""
+    doc = inspect.cleandoc(original.__doc__ or "").replace("async with ", "with ").replace("launch(", "launch_sync(")
+    made.__name__, made.__qualname__ = name.rpartition(".")[2], name
+    made.__doc__ = "\n\n".join((doc, *more))
+    setattr(made, "__signature__", inspect.signature(original).replace(return_annotation=result))
+    return made
+
+
+def _optioned(options: Callable[Concatenate[Client, P], Client]) -> Callable[Concatenate[SyncClient, P], SyncClient]:
+    def twin(self: SyncClient, /, *args: P.args, **keywords: P.kwargs) -> SyncClient:
+        progress: Any = keywords.pop("progress", None)
+        made = SyncClient(self._portal, options(self._async, *args, **keywords))
+        made._progress = progress or self._progress
+        return made
+
+    said = "`progress` is called on the thread that waits for the call, and may call the server itself."
+    return _twin(twin, options, "SyncClient.options", "SyncClient", said)
+
+
+def _followed(
+    observe: Callable[Concatenate[Client, P], Opening[Any]], following: Callable[[Portal, Any], S]
+) -> Callable[Concatenate[SyncClient, P], S]:
+    def twin(self: SyncClient, /, *args: P.args, **keywords: P.kwargs) -> S:
+        opening = observe(self._async, *args, **keywords)
+        return following(self._portal, self._portal.run(_opened(opening)))
+
+    return _twin(twin, observe, f"Sync{observe.__qualname__}", following.__name__)
+
+
+def _launched(launch: Callable[P, Launch]) -> Callable[P, SyncServer]:
+    def twin(*args: P.args, **keywords: P.kwargs) -> SyncServer:
+        starting = launch(*args, **keywords)
+        portal = Portal()
+        try:
+            return SyncServer(portal, portal.run(_opened(starting)))
+        except BaseException:
+            portal.stop()
+            raise
+
+    said = "Works inside a running event loop, as in Jupyter: `server = geomodel.launch_sync()` lasts until `server.close()`."
+    return _twin(twin, launch, "launch_sync", "SyncServer", said)
 
 
 class SyncOverlayMethods(GeneratedOverlayMethods):
@@ -60,32 +105,7 @@ class SyncClient(Domains):
     def source(self) -> SyncSourceMethods:
         return SyncSourceMethods(self)
 
-    def options(
-        self,
-        *,
-        origin: str | None = None,
-        if_revision: int | None = None,
-        undo: bool | None = None,
-        scope: str | None = None,
-        key: str | None = None,
-        task: str | None = None,
-        task_timeout: float | None = None,
-        progress: Callable[[dict[str, Any]], object] | None = None,
-        timeout: float | None = None,
-    ) -> SyncClient:
-        """The same server, with calls that carry these besides; see `Client.options`.
-
-        `progress` is called on the thread that waits for the call, and may call the server itself.
-        """
-        made = SyncClient(
-            self._portal,
-            self._async.options(
-                origin=origin, if_revision=if_revision, undo=undo, scope=scope, key=key, task=task,
-                task_timeout=task_timeout, timeout=timeout,
-            ),
-        )
-        made._progress = progress or self._progress
-        return made
+    options = _optioned(Client.options)
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result of any method by its name on the wire. Control-C cancels the request."""
@@ -113,42 +133,9 @@ class SyncClient(Domains):
         """An iterator over the params of a method's notifications from now on; see `Client.notifications`."""
         return SyncStream(self._portal, self._portal.run(do(lambda: self._async.notifications(*methods, limit=limit))))
 
-    def observe(
-        self,
-        paths: str | Iterable[str],
-        *,
-        except_origin: str | None = None,
-        max_rate: float | None = None,
-        edits: types.EditDeltas | None = None,
-        limit: int = DEFAULT_LIMIT,
-    ) -> SyncStateSubscription:
-        """Follows paths of the state tree: `with server.observe(["/views/v1/viewpoint"]) as sub:`; see `Client.observe`."""
-        opening = self._async.observe(
-            paths, except_origin=except_origin, max_rate=max_rate, edits=edits, limit=limit
-        )
-        return SyncStateSubscription(self._portal, self._portal.run(_opened(opening)))
-
-    def observe_viewpoint(
-        self,
-        view: str,
-        *,
-        kinds: Sequence[str] | None = None,
-        except_origin: str | None = None,
-        max_rate: float | None = None,
-        limit: int = DEFAULT_LIMIT,
-    ) -> SyncSubscription:
-        """Observes a view's viewpoint by `view/viewpointChanged`."""
-        opening = self._async.observe_viewpoint(
-            view, kinds=kinds, except_origin=except_origin, max_rate=max_rate, limit=limit
-        )
-        return SyncSubscription(self._portal, self._portal.run(_opened(opening)))
-
-    def observe_location(
-        self, location_source: str, *, max_rate: float | None = None, limit: int = DEFAULT_LIMIT
-    ) -> SyncSubscription:
-        """Observes a location source; each item's `method` is `location/changed` or `location/statusChanged`."""
-        opening = self._async.observe_location(location_source, max_rate=max_rate, limit=limit)
-        return SyncSubscription(self._portal, self._portal.run(_opened(opening)))
+    observe = _followed(Client.observe, SyncStateSubscription)
+    observe_viewpoint = _followed(Client.observe_viewpoint, SyncSubscription)
+    observe_location = _followed(Client.observe_location, SyncSubscription)
 
 
 class SyncServer(SyncClient):
@@ -206,35 +193,7 @@ class SyncServer(SyncClient):
         self.close()
 
 
-def launch_sync(
-    server: str | os.PathLike[str] | Sequence[str] | None = None,
-    *,
-    allow_dir: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-    trace_file: str | os.PathLike[str] | None = None,
-    args: Iterable[str] = (),
-    cwd: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None,
-    root_path: str | os.PathLike[str] | None = None,
-    framing: Framing = "headers",
-    client_name: str = "geomodel-python",
-    start_timeout: float = 30.0,
-    grace: float = 5.0,
-) -> SyncServer:
-    """Starts a server of one's own: `with geomodel.launch_sync() as server:`; see `launch` for the options.
-
-    Works inside a running event loop, as in Jupyter, where `server = geomodel.launch_sync()` lasts until `server.close()`.
-    """
-    starting = launch(
-        server, allow_dir=allow_dir, trace_file=trace_file, args=args, cwd=cwd, env=env, root_path=root_path,
-        framing=framing, client_name=client_name, start_timeout=start_timeout, grace=grace,
-    )
-    portal = Portal()
-    try:
-        return SyncServer(portal, portal.run(_opened(starting)))
-    except BaseException:
-        portal.stop()
-        raise
-
+launch_sync = _launched(launch)
 
 _open_servers: weakref.WeakSet[SyncServer] = weakref.WeakSet()
 

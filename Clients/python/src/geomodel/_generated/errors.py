@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..errors import GeoModelError
+from .._errors import GeoModelError
 
 
 class ParseError(GeoModelError):

@@ -106,7 +106,7 @@ def _files(paths: Sequence[str], parser: argparse.ArgumentParser) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            files += sorted(path.rglob("*.jsonl"))
+            files += sorted(file for file in path.rglob("*.jsonl") if file.parent.name != "setups")
         elif path.is_file():
             files.append(path)
         else:

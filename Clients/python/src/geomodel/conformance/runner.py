@@ -36,33 +36,45 @@ class CaseFailure(Exception):
 
 
 class Step(dict[str, Any]):
-    """A line, with its text."""
+    """A line, with its text and its place."""
 
-    def __init__(self, line: str) -> None:
+    def __init__(self, line: str, place: str = "before line 2") -> None:
         super().__init__(json.loads(line))
-        self.text = line.strip()
+        self.text, self.place = line.strip(), place
 
 
 class Case:
-    """A transcript that has been read."""
+    """A transcript that has been read; its steps begin with those of its setup."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.steps: list[tuple[int, Step]] = []
-        for number, line in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
-            if line.strip():
-                try:
-                    self.steps.append((number, Step(line)))
-                except ValueError as error:
-                    raise CaseFailure(f"line {number} is no JSON: {error}") from error
-        if not self.steps or "case" not in self.steps[0][1]:
-            raise CaseFailure('the first line has no "case"')
-        self.head = self.steps.pop(0)[1]
+        self.head, self.steps = _read(path, "case", "")
         self.name: str = self.head["case"]
+        if setup := self.head.get("setup"):
+            self.steps = [*_read(setup_file(path, setup), "setup", f" of setups/{setup}")[1], *self.steps]
 
     def framing(self, wanted: Framing) -> Framing:
-        has_raw = any("sendRaw" in step for _, step in self.steps)
+        has_raw = any("sendRaw" in step for step in self.steps)
         return self.head.get("framing") or ("lines" if has_raw else wanted)
+
+
+def setup_file(case: Path, name: str) -> Path:
+    """The steps that a case begins with, beside the folder of its domain."""
+    return case.resolve().parent.parent / "setups" / f"{name}.jsonl"
+
+
+def _read(path: Path, kind: str, where: str) -> tuple[Step, list[Step]]:
+    """The first line, and the others."""
+    steps: list[Step] = []
+    for number, line in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
+        if line.strip():
+            try:
+                steps.append(Step(line, f"line {number}{where}"))
+            except ValueError as error:
+                raise CaseFailure(f"line {number}{where} is no JSON: {error}") from error
+    if not steps or kind not in steps[0]:
+        raise CaseFailure(f'the first line{where} has no "{kind}"')
+    return steps[0], steps[1:]
 
 
 class Runner:
@@ -76,7 +88,7 @@ class Runner:
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         # What came and is still to be looked at: late answers are looked for in it, and passed over until their turn.
         self._held: list[Any] = []
-        self._late = Counter(ids for _, step in case.steps if step.get("late") and (ids := _ids(step["expect"])))
+        self._late = Counter(ids for step in case.steps if step.get("late") and (ids := _ids(step["expect"])))
         self._skip: list[Any] = case.head.get("skip", [])
         self._unsent: list[bytes] = []
         self._is_stopped = False
@@ -86,24 +98,25 @@ class Runner:
 
     def run(self) -> None:
         """Plays all lines; raises `CaseFailure` at the first that does not fit."""
-        number, steps = 1, self._case.steps
-        files = list(itertools.takewhile(lambda step: "file" in step[1], steps))
-        for number, step in files:
+        place, steps = "line 1", self._case.steps
+        files = list(itertools.takewhile(lambda step: "file" in step, steps))
+        for step in files:
             self._play(step)
         self._start()
         try:
             if self._case.head.get("initialize", False):
                 self._initialize()
-            for number, step in steps[len(files) :]:
+            for step in steps[len(files) :]:
+                place = step.place
                 self._play(step)
-            number += 1
+            place = f"after {place}"
             if not self._is_stopped:
                 self._close_input()
                 self._expect_end(None)
         except Mismatch as mismatch:
-            raise CaseFailure(f"line {number}: {self._story(mismatch)}") from None
+            raise CaseFailure(f"{place}: {self._story(mismatch)}") from None
         except (KeyError, OSError) as error:
-            raise CaseFailure(f"line {number}: {error}") from error
+            raise CaseFailure(f"{place}: {error}") from error
         finally:
             self._stop()
 

@@ -59,7 +59,8 @@ def _members(text: str) -> dict[str, str]:
 
 
 def _rewritten(text: str, change: Callable[[str, str], str]) -> str:
-    pieces, last = [], 0
+    pieces: list[str] = []
+    last = 0
     for name, start, end in _values(text):
         pieces += text[last:start], change(name, text[start:end])
         last = end

@@ -1,0 +1,98 @@
+"""The exceptions that every other derives from; `errors` has all."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+
+class Error(Exception):
+    """The root of everything that this package raises."""
+
+
+class ServerNotFoundError(Error):
+    """No server executable was found; the message lists where it was looked for."""
+
+
+class ServerDiedError(Error, ConnectionError):
+    """The server process ended while it was still wanted.
+
+    `exit_status` is what the process ended with (negative: by that signal; None: not known), `stderr` the last lines
+    that it wrote to standard error.
+    """
+
+    def __init__(self, message: str, exit_status: int | None = None, stderr: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.exit_status = exit_status
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.stderr}" if self.stderr else self.message
+
+
+class ClosedError(Error, ConnectionError):
+    """The client was closed before or during this."""
+
+
+class ProtocolError(Error):
+    """The server sent what the protocol does not allow."""
+
+
+class EncodeError(Error, ValueError):
+    """A value cannot be put into a message, and nothing was sent: a type that does not fit there, NaN outside a column,
+    infinity, a lone surrogate, an integer beyond 64 bits, a name with NUL, too deep or too much for the server.
+    """
+
+
+class CallTimeoutError(Error, TimeoutError):
+    """The client's own patience ran out; a request that was waited for has been cancelled."""
+
+
+class NotificationsLostError(Error):
+    """Notifications came faster than they were read, and `count` of the oldest were let go.
+
+    Reading on gives what is still there.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} notifications were not read in time and are lost")
+        self.count = count
+
+
+class GeoModelError(Error):
+    """The server answered with an error.
+
+    `kind` is for programs, `message` for people. `path` is a JSON Pointer into the request (or a file), `expected` what is
+    valid there, `data` all data of the server's error.
+    """
+
+    kind: str = ""
+    code: int = 0
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: int | None = None,
+        kind: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        method: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+        if kind is not None:
+            self.kind = kind
+        self.data: dict[str, Any] = dict(data or {})
+        self.path: str | None = self.data.get("path")
+        self.expected: str | None = self.data.get("expected")
+        self.method = method
+
+    def __str__(self) -> str:
+        where = "".join(
+            f"; {label} {value}"
+            for label, value in (("at", self.path), ("expected", self.expected), ("in", self.method))
+            if value and str(value) not in self.message
+        )
+        return f"{self.kind or self.code}: {self.message}{where}"
