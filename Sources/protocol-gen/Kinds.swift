@@ -94,7 +94,8 @@ extension Kind {
     let own = [property(noun, "Its id.")] + (isOwned ? [owner] : [])
     let kept = Set(own.map(\.name)).union(type.properties.filter(\.isInDocuments).map(\.name))
     return TypeDefinition(
-      name: "Saved" + model, domain: domain, about: type.about, kind: .object(own), members: type.name,
+      name: "Saved" + model, domain: domain,
+      about: About(path: path, doc: type.about.doc, since: type.about.since), kind: .object(own), members: type.name,
       example: type.example.map { .object($0.members.filter { kept.contains($0.name) }) })
   }
 }
