@@ -34,7 +34,8 @@ struct ChangeLog {
     func parts(_ owner: String, _ about: About, _ properties: [Property]) -> [String] {
       isNew(about) ? [] : properties.compactMap { line("\(owner).\($0.name)", $0.about) }
     }
-    let types = definition.types.flatMap { type in
+    let objects = definition.types.filter { $0.collection != nil }
+    let types = (objects + definition.types.filter { $0.collection == nil }).flatMap { type in
       switch type.kind {
       case .enumeration(let values):
         isNew(type.about) ? [] : values.compactMap { line("\(type.name).\($0.value)", $0.about) }

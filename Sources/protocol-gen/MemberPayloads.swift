@@ -27,8 +27,8 @@ struct MemberPayloads {
       lines.add("var members: [(name: String, value: MemberPayload?)] = []")
       for member in members {
         let value = isEnumeration(member.type) ? "\(member.name).rawValue" : member.name
-        lines.add(
-          "if let \(member.name) { members.append((\"\(member.name)\", .\(name(member.type))(\(value)))) }")
+        let add = "members.append((\"\(member.name)\", .\(name(member.type))(\(value))))"
+        lines.add(member.isOptional ? "if let \(member.name) { \(add) }" : add)
       }
       if hasClear { lines.add("for name in clear ?? [] { members.append((name, nil)) }") }
       lines.add("return members")
