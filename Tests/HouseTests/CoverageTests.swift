@@ -57,6 +57,15 @@ struct CoverageTests {
     }
   }
 
+  @Test func `no answer is expected to be just any object`() {
+    for file in Self.transcripts {
+      for (index, line) in file.lines.enumerated()
+      where line.contains("\"result\": {}") || line.contains("\"result\": {\"$type\": \"object\"}") {
+        Issue.record("\(file.path):\(index + 1): its members are known (none: {\"$exact\": {}})")
+      }
+    }
+  }
+
   @Test func `setups exist, and several cases begin with each`() throws {
     var uses = Dictionary(
       uniqueKeysWithValues: SourceFile.all(in: ["Protocol/conformance/setups"], endings: ["jsonl"]).map { ($0.path, 0) }
