@@ -191,6 +191,7 @@ let package = Package(
       "DrawingTests",
       [
         "Drawing", "GeoModel", "Clusters", "Statistics", "FeatureStore", "Expressions", "Geometry", "Projection",
+        "TestSupport",
       ]),
     tests(
       "NativeTests",

@@ -134,6 +134,8 @@ MEASURES = [
     Measure("file-open", "file", "ms", "open_milliseconds"),
     Measure("geojson", "geojson", "s", "features_seconds", most=0.2),
     Measure("geojson-open", "geojson", "ms", "open_milliseconds"),
+    Measure("parse-cancel", "reading", "ms", "cancel_native_milliseconds", limit=50),
+    Measure("parse-cancel-gdal", "reading", "ms", "cancel_gdal_milliseconds", limit=50),
     Measure("export", "export", "s", "gpkg_seconds", most=1.5),
     Measure("export-geojson", "export", "s", "geojson_seconds", most=0.2),
     Measure("frame-points-in", "frames", "s", "points_in_seconds", limit=3),
@@ -436,12 +438,18 @@ class Bench:
             return output_of(command if side == "floor" else [*command, "--", *self.server])
 
     def edits(self, side: str) -> str:
-        """In the process, compared with itself: there is no floor."""
+        return self.own_figures("edits", side)
+
+    def reading(self, side: str) -> str:
+        return self.own_figures("reading", side)
+
+    def own_figures(self, what: str, side: str) -> str:
+        """In the process, compared with itself or with a limit: there is no floor."""
         if side == "floor":
             return ""
-        found = re.findall(r"^edits (\S+ \S+)$", self.figures_of_tests("edits"), re.MULTILINE)
+        found = re.findall(rf"^{what} (\S+ \S+)$", self.figures_of_tests(what), re.MULTILINE)
         if not found:
-            raise Skipped("the tests have no figures of edits")
+            raise Skipped(f"the tests have no figures of {what}")
         return "\n".join(found)
 
     def figures_of_tests(self, what: str) -> str:
@@ -480,7 +488,7 @@ class Bench:
 
     def run(self, group: str, side: str) -> Figures:
         special: dict[str, Callable[[str], str]] = {
-            "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits,
+            "columns": self.columns, "index": self.index, "document": self.document, "edits": self.edits, "reading": self.reading,
             "export": self.export, "file": self.file, "filters": self.filters, "geojson": lambda side: self.file(side, "geojson"), "frames": self.frames,
             "nearest": self.nearest, "clusters": self.clusters, "join": self.join, "observe": self.observe, "transaction": self.transaction,
             "latency-unpinned": self.unpinned,

@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import Geometry
 import Projection
+import TestSupport
 import Testing
 
 @testable import Drawing
@@ -112,7 +113,7 @@ import Testing
     return batch
   }
 
-  @Test(arguments: UInt64(0)..<24)
+  @Test(.slow, arguments: UInt64(0)..<24)
   mutating func `hits are what is measured one by one, in every reference, rotation and scale`(seed: UInt64) throws {
     var random = Random(seed: seed)
     let references = [SpatialReference.webMercator, .wgs84, SpatialReference("EPSG:3395")]
@@ -136,7 +137,7 @@ import Testing
     #expect(count > 0)
   }
 
-  @Test(arguments: UInt64(0)..<12)
+  @Test(.slow, arguments: UInt64(0)..<12)
   mutating func `edges that a reference bends are found where the map draws them`(seed: UInt64) throws {
     var random = Random(seed: seed)
     let (europe, mercator) = (SpatialReference("EPSG:3035"), SpatialReference.webMercator)

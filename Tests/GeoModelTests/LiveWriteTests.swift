@@ -3,6 +3,7 @@
 import FeatureStore
 import GeoModel
 import Geometry
+import TestSupport
 import Testing
 
 struct LiveWriteTests {
@@ -11,7 +12,7 @@ struct LiveWriteTests {
     try check(seed, scale: 1)
   }
 
-  @Test(arguments: UInt64(1000)..<1005)
+  @Test(.slow, arguments: UInt64(1000)..<1005)
   func `they do so with graphics in several chunks`(seed: UInt64) throws { try check(seed, scale: 400) }
 
   /// - Parameter scale: number of graphics in the world for each of the book.

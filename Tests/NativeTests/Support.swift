@@ -7,6 +7,7 @@ import Readers
 import Reading
 import Synchronization
 import TestSupport
+import Testing
 
 /// A file of Tests/Fixtures.
 func fixture(_ name: String) -> String {
@@ -53,6 +54,30 @@ final class Canceller: Sendable {
     }
   }
   var since: Duration? { state.withLock { $0.first.map { ContinuousClock.now - $0 } } }
+}
+
+/// Cancels the parse of a file after a tenth of it.
+///
+/// - Parameter member: At the beginning of the file; one that resembles `features` leaves it to GDAL.
+/// - Returns: The time from the cancel to the end of the read.
+func cancelledParse(_ member: String) throws -> Duration {
+  let directory = try TemporaryDirectory()
+  let path = try directory.write("{\(member)" + pointsGeoJSON(60_000).dropFirst(), to: "large.geojson")
+  let canceller = Canceller()
+  var reported: [Double] = []
+  var began = false
+  #expect(throws: ReadError.cancelled) {
+    try readers.read(
+      .file(path), isCancelled: { canceller.isCancelled },
+      progress: {
+        reported.append($0)
+        if $0 > 0.1 { canceller.cancel() }
+      }, begin: { _ in began = true }
+    ) { _ in }
+  }
+  #expect(!began)
+  #expect(try #require(reported.last) < 0.2)
+  return try #require(canceller.since)
 }
 
 /// Processes of the built server.

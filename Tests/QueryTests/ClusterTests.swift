@@ -1,6 +1,7 @@
 // Clusters: against a naive judge of the published algorithm, and after edits against fresh ones.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import Clusters
@@ -151,7 +152,7 @@ private struct PointMaker {
     #expect(count > 10)
   }
 
-  @Test(arguments: UInt64(0)..<12)
+  @Test(.slow, arguments: UInt64(0)..<12)
   func `clusters of a store follow its edits`(seed: UInt64) throws {
     var maker = PointMaker(seed)
     let shown: ClusteredFeatures.Shown = { rows in rows.filter { $0 % 7 != 0 } }

@@ -1,6 +1,7 @@
 // Filtering a store by columns gives the results of a plain evaluator by features.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import Expressions
@@ -8,7 +9,7 @@ import Testing
 @testable import Filtering
 
 @Suite struct ExpressionFilterTests {
-  @Test(arguments: UInt64(0)..<12)
+  @Test(.slow, arguments: UInt64(0)..<12)
   func `random conditions keep the same features as a naive evaluator`(seed: UInt64) throws {
     var random = SplitMix(seed)
     let (store, features) = try Self.randomStore(&random)

@@ -1,13 +1,14 @@
 // The store equals a plain array, refuses invalid changes, and never changes snapshots.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import FeatureStore
 @testable import SpatialIndex
 
 @Suite struct FeatureStoreTests {
-  @Test(arguments: UInt64(0)..<12)
+  @Test(.slow, arguments: UInt64(0)..<12)
   func `it equals a plain array after random edits`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
     var store = FeatureStore()

@@ -1,6 +1,7 @@
 // The index finds the same rows as a scan after any edits.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import SpatialIndex
@@ -55,7 +56,7 @@ extension SpatialIndex {
     }
   }
 
-  @Test(arguments: Spread.allCases, UInt64(0)..<6)
+  @Test(.slow, arguments: Spread.allCases, UInt64(0)..<6)
   func `it finds the same rows as a scan after random edits`(spread: Spread, seed: UInt64) {
     var random = SplitMix(seed)
     var index = SpatialIndex()

@@ -1,6 +1,7 @@
 // Statistics by groups are those of a plain computation over lists of values.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import Expressions
@@ -11,7 +12,7 @@ import Testing
 @Suite struct StatisticsTests {
   private static let kinds: [Statistic.Kind] = [.count, .sum, .mean, .variance, .standardDeviation, .min, .max]
 
-  @Test(arguments: UInt64(0)..<8)
+  @Test(.slow, arguments: UInt64(0)..<8)
   func `random features have the statistics of a naive computation`(seed: UInt64) throws {
     var random = SplitMix(seed)
     let (store, features) = try ExpressionFilterTests.randomStore(&random)

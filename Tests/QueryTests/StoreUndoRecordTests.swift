@@ -1,13 +1,14 @@
 // Every kind of edit can be reverted: exactly by rollback, and by undo and redo.
 
 import Geometry
+import TestSupport
 import Testing
 
 @testable import FeatureStore
 @testable import SpatialIndex
 
 @Suite struct StoreUndoRecordTests {
-  @Test(arguments: UInt64(0)..<16)
+  @Test(.slow, arguments: UInt64(0)..<16)
   func `rollback restores the same states in reverse`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed)
     var store = FeatureStore(fields: [Field(name: "flag", type: .boolean)])
@@ -36,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(0)..<16)
+  @Test(.slow, arguments: UInt64(0)..<16)
   func `undo and redo reach any state of a history, and keep selections`(seed: UInt64) throws {
     var edits = RandomEdits(seed: seed &+ 1000)
     var store = FeatureStore()
@@ -228,7 +229,7 @@ import Testing
     #expect(store.plain == start && store.checkInvariants().isEmpty)
   }
 
-  @Test(arguments: UInt64(0)..<16)
+  @Test(.slow, arguments: UInt64(0)..<16)
   func `a feature is equal since some edits if its values are, whatever happened in between`(seed: UInt64)
     throws
   {

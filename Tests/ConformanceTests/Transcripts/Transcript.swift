@@ -2,6 +2,7 @@
 
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// A case of Protocol/conformance.
@@ -27,7 +28,6 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   static let all: [Transcript] = {
     let environment = ProcessInfo.processInfo.environment
     let glob = environment["GEOMODEL_CASES"] ?? "*"
-    let isQuick = environment["GEOMODEL_QUICK"] != nil
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
     let cases = (files?.allObjects as? [URL] ?? [])
       .filter {
