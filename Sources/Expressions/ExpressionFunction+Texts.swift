@@ -1,5 +1,7 @@
 // The functions of texts.
 
+import TextFormatting
+
 extension FunctionRecord {
   static let texts: [FunctionRecord] = [
     FunctionRecord(

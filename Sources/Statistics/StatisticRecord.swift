@@ -1,5 +1,6 @@
 // The statistics: a record for each, of what it takes, needs and answers.
 
+import Expressions
 import Geometry
 
 /// All that is known of a kind of statistic.
