@@ -84,7 +84,7 @@ struct ArrayValue: Hashable, Sendable {
   }
 }
 
-enum ArrayRelation { case equals, contains, containedBy, overlaps }
+enum ArrayRelation: Sendable { case equals, contains, containedBy, overlaps }
 
 extension ArrayValue.Key {
   init?(_ value: Scalar) {
@@ -139,7 +139,9 @@ extension ArrayValue {
       case .instant(let number): insert(Key(.instant(parts.instants[number])))
       case .geometry(let number): insert(.geometry(parts.geometries[number].geometry))
       case .array(_, let constant?): insert(parts.arrays[constant].key)
-      default: return nil
+      case .property, .time, .not, .and, .or, .compare, .isNull, .isIn, .between, .like, .chain, .power, .negate, .call,
+        .choice, .format, .formatDate, .interval, .array, .shape:
+        return nil
       }
     }
   }

@@ -5,7 +5,7 @@ import SpatialRelations
 
 extension ExpressionEvaluator {
   /// Nil is unknown: an operand is null, or not what the function takes.
-  func holds(_ relation: ExpressionFunction.Relation, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Bool? {
+  func holds(_ relation: FunctionRecord.Relation, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Bool? {
     let (first, second) = (operands[operands.startIndex], operands[operands.startIndex + 1])
     switch relation {
     case .temporal(let relation):
@@ -39,7 +39,11 @@ extension ExpressionEvaluator {
     switch nodes[node] {
     case .interval: period(node) != nil
     case .shape: source.geometry != nil
-    default: true
+    case .array, .geometry: true
+    case .literal, .instant, .property, .time, .not, .and, .or, .compare, .isNull, .isIn, .between, .like, .chain,
+      .power,
+      .negate, .call, .choice, .format, .formatDate:
+      !value(node).isNull
     }
   }
 

@@ -153,16 +153,15 @@ package struct ExpressionEvaluator<Source: PropertySource> {
 
   private func call(_ function: ExpressionFunction, _ range: Range<Int>) -> Scalar {
     let arguments = children[range]
-    switch function {
-    case .coalesce:
+    let function = function.record
+    switch function.evaluation {
+    case .first:
       for argument in arguments {
         let value = value(argument)
         if !value.isNull { return value }
       }
       return .null
-    case .min, .max:
-      // The greatest or least; null if any is null, or they do not compare.
-      let wanted = function == .min ? Order.less : .greater
+    case .extreme(let wanted):
       var best = value(arguments[range.lowerBound])
       for argument in arguments {
         let value = value(argument)
@@ -170,11 +169,20 @@ package struct ExpressionEvaluator<Source: PropertySource> {
         if order == wanted { best = value }
       }
       return best
-    default:
-      if let relation = function.relation { return Scalar(holds(relation, arguments)) }
-      let values = arguments.map { value($0) }
-      guard takesText(function.textSize(of: values)) else { return .null }
-      return function.value(of: values, by: conventions)
+    case .relation(let relation): return Scalar(holds(relation, arguments))
+    case .values(let apply): return applied(function, arguments, apply)
+    case .conventions(let apply): return applied(function, arguments) { apply($0, conventions) }
+    // The parser makes nodes of these.
+    case .literal, .node: return .null
     }
+  }
+
+  @inline(__always)
+  private func applied(
+    _ function: FunctionRecord, _ arguments: Slice<UnsafeBufferPointer<Int>>, _ apply: ([Scalar]) -> Scalar
+  ) -> Scalar {
+    let values = arguments.map { value($0) }
+    if let size = function.textSize, !takesText(size(values)) { return .null }
+    return apply(values)
   }
 }

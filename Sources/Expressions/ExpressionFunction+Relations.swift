@@ -1,48 +1,78 @@
-// Which functions are relations of times, arrays and geometries.
+// The relations of geometries, times and arrays.
 
 import Geometry
 
-extension ExpressionFunction {
-  enum Relation {
+extension FunctionRecord {
+  /// The relation that holds where a function is true.
+  enum Relation: Sendable {
     case temporal(TemporalRelation)
     case array(ArrayRelation)
     case spatial(SpatialRelation)
   }
+}
 
-  /// The relation that holds where the function is true; nil for other functions.
-  var relation: Relation? {
-    switch self {
-    case .sIntersects: .spatial(.intersects)
-    case .sEquals: .spatial(.equals)
-    case .sDisjoint: .spatial(.disjoint)
-    case .sTouches: .spatial(.touches)
-    case .sWithin: .spatial(.within)
-    case .sOverlaps: .spatial(.overlaps)
-    case .sCrosses: .spatial(.crosses)
-    case .sContains: .spatial(.contains)
-    case .tAfter: .temporal(.after)
-    case .tBefore: .temporal(.before)
-    case .tDisjoint: .temporal(.disjoint)
-    case .tEquals: .temporal(.equals)
-    case .tIntersects: .temporal(.intersects)
-    case .tContains: .temporal(.contains)
-    case .tDuring: .temporal(.during)
-    case .tFinishes: .temporal(.finishes)
-    case .tFinishedBy: .temporal(.finishedBy)
-    case .tMeets: .temporal(.meets)
-    case .tMetBy: .temporal(.metBy)
-    case .tOverlaps: .temporal(.overlaps)
-    case .tOverlappedBy: .temporal(.overlappedBy)
-    case .tStarts: .temporal(.starts)
-    case .tStartedBy: .temporal(.startedBy)
-    case .aEquals: .array(.equals)
-    case .aContains: .array(.contains)
-    case .aContainedBy: .array(.containedBy)
-    case .aOverlaps: .array(.overlaps)
-    default: nil
-    }
+extension FunctionRecord {
+  static let relations: [FunctionRecord] = [
+    spatial("S_INTERSECTS", .intersects, "Whether both share a position."),
+    spatial("S_EQUALS", .equals, "Whether both have the same positions, in whatever order."),
+    spatial("S_DISJOINT", .disjoint, "Whether both share no position."),
+    spatial("S_TOUCHES", .touches, "Whether both share positions, but none of both interiors."),
+    spatial("S_WITHIN", .within, "Whether no position of `a` is outside of `b`, and their interiors share one."),
+    spatial(
+      "S_OVERLAPS", .overlaps,
+      "Whether both have the same dimension, as have their common positions, and neither contains the other."),
+    spatial(
+      "S_CROSSES", .crosses,
+      "Whether the interiors share some positions, but not all, of a lower dimension than the greater one of both."),
+    spatial("S_CONTAINS", .contains, "Whether `b` is within `a`."),
+    times("T_AFTER", .after, "Whether `a` starts after the end of `b`."),
+    times("T_BEFORE", .before, "Whether `a` ends before the start of `b`."),
+    times("T_DISJOINT", .disjoint, "Whether `a` is before or after `b`."),
+    times("T_EQUALS", .equals, "Whether both start and end at once."),
+    times("T_INTERSECTS", .intersects, "Whether both share an instant."),
+    intervals("T_CONTAINS", .contains, "Whether `a` starts before `b` and ends after it."),
+    intervals("T_DURING", .during, "Whether `a` starts after `b` and ends before it."),
+    intervals("T_FINISHES", .finishes, "Whether `a` starts after `b` and ends with it."),
+    intervals("T_FINISHEDBY", .finishedBy, "Whether `a` starts before `b` and ends with it."),
+    intervals("T_MEETS", .meets, "Whether `a` ends where `b` starts."),
+    intervals("T_METBY", .metBy, "Whether `a` starts where `b` ends."),
+    intervals("T_OVERLAPS", .overlaps, "Whether `a` starts before `b`, and ends in it before its end."),
+    intervals("T_OVERLAPPEDBY", .overlappedBy, "Whether `a` starts in `b` after its start, and ends after it."),
+    intervals("T_STARTS", .starts, "Whether `a` starts with `b` and ends before it."),
+    intervals("T_STARTEDBY", .startedBy, "Whether `a` starts with `b` and ends after it."),
+    arrays(
+      "A_EQUALS", .equals, "Whether both have the same elements. Arrays are sets: order and repetition do not count."),
+    arrays("A_CONTAINS", .contains, "Whether `a` has all elements of `b`."),
+    arrays("A_CONTAINEDBY", .containedBy, "Whether `b` has all elements of `a`."),
+    arrays("A_OVERLAPS", .overlaps, "Whether both share an element."),
+  ]
+
+  private static func spatial(_ name: String, _ relation: SpatialRelation, _ doc: String) -> FunctionRecord {
+    FunctionRecord(
+      name, .spatial(relation), of: .geometry, doc, example: "geometry, POLYGON ((7 50, 8 50, 8 51, 7 50))")
   }
 
-  var isOfArrays: Bool { if case .array = relation { true } else { false } }
-  var isOfGeometries: Bool { if case .spatial = relation { true } else { false } }
+  private static func times(_ name: String, _ relation: TemporalRelation, _ doc: String) -> FunctionRecord {
+    FunctionRecord(
+      name, .temporal(relation), of: [.text, .instant, .interval], doc,
+      example: "DATE('2000-01-31'), INTERVAL('..', '2000-02-01')")
+  }
+
+  private static func intervals(_ name: String, _ relation: TemporalRelation, _ doc: String) -> FunctionRecord {
+    FunctionRecord(
+      name, .temporal(relation), of: .interval, doc,
+      example: "INTERVAL('2000-01-01', '2000-01-31'), INTERVAL('2000-01-10', '..')")
+  }
+
+  private static func arrays(_ name: String, _ relation: ArrayRelation, _ doc: String) -> FunctionRecord {
+    FunctionRecord(name, .array(relation), of: [.array, .json], doc, example: "('a', 'b'), ('b', 'c')")
+  }
+
+  private convenience init(
+    _ name: String, _ relation: Relation, of types: ScalarTypes, _ doc: String, example: String
+  ) {
+    self.init(
+      name, .init(name: "a", types: types), .init(name: "b", types: types), result: .boolean, doc: doc,
+      example: "\(name)(\(example))", .relation(relation))
+  }
 }

@@ -1,142 +1,130 @@
-// The functions of expressions: one table by which calls are parsed and checked, and from which clients read what there is.
+// The functions of expressions: a record for each, by which calls are parsed, checked and evaluated, and from which clients read what
+// there is.
 
-/// A function; names are case-insensitive. An entry of the table is a case here, with its signature and what is said of it.
-enum ExpressionFunction: String, BitwiseCopyable, CaseIterable, Sendable {
-  case casei, accenti
-  case upper, lower, trim, length, substring, replace, concat, toText, toNumber
-  case abs, ceil, floor, round, sqrt, min, max
-  case count, coalesce, iif
-  case date, timestamp, interval
-  case bbox, envelope
-  case sIntersects = "S_INTERSECTS"
-  case sEquals = "S_EQUALS"
-  case sDisjoint = "S_DISJOINT"
-  case sTouches = "S_TOUCHES"
-  case sWithin = "S_WITHIN"
-  case sOverlaps = "S_OVERLAPS"
-  case sCrosses = "S_CROSSES"
-  case sContains = "S_CONTAINS"
-  case tAfter = "T_AFTER"
-  case tBefore = "T_BEFORE"
-  case tDisjoint = "T_DISJOINT"
-  case tEquals = "T_EQUALS"
-  case tIntersects = "T_INTERSECTS"
-  case tContains = "T_CONTAINS"
-  case tDuring = "T_DURING"
-  case tFinishes = "T_FINISHES"
-  case tFinishedBy = "T_FINISHEDBY"
-  case tMeets = "T_MEETS"
-  case tMetBy = "T_METBY"
-  case tOverlaps = "T_OVERLAPS"
-  case tOverlappedBy = "T_OVERLAPPEDBY"
-  case tStarts = "T_STARTS"
-  case tStartedBy = "T_STARTEDBY"
-  case aEquals = "A_EQUALS"
-  case aContains = "A_CONTAINS"
-  case aContainedBy = "A_CONTAINEDBY"
-  case aOverlaps = "A_OVERLAPS"
-  case format, formatDate, formatLength, formatArea, formatSpeed
+import TextFormatting
 
-  /// The function of a name; nil without one.
+/// A function, by its place in the table: small, as nodes of an expression hold it.
+struct ExpressionFunction: BitwiseCopyable, Sendable {
+  private let number: UInt8
+
+  /// All of them, in the order of the reference.
+  static let all = table.indices.map { ExpressionFunction(number: UInt8($0)) }
+  private static let table: [FunctionRecord] =
+    FunctionRecord.texts + FunctionRecord.numbers + FunctionRecord.choices + FunctionRecord.literals
+    + FunctionRecord.relations + FunctionRecord.formats
+
+  private static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.record.name.lowercased(), $0) })
+
+  private init(number: UInt8) { self.number = number }
+
+  /// The function of a name in any case; nil without one.
   init?(named name: String) {
     // Names are short: a text of any length need not be changed for a look-up.
     guard name.utf8.count <= 16, let known = Self.byKey[name.lowercased()] else { return nil }
     self = known
   }
 
-  private static let byKey = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+  @inline(__always) var record: FunctionRecord { Self.table[Int(number)] }
+}
 
-  struct Parameter {
+/// All that is known of a function. A class, so that what parses nested calls holds a reference alone.
+final class FunctionRecord: Sendable {
+  /// As the reference has it; calls have it in any case.
+  let name: String
+  /// Only the last one may be repeated.
+  let parameters: [Parameter]
+  /// Nil if the result is one of the arguments.
+  let result: ScalarTypes?
+  /// One or more sentences.
+  let doc: String
+  /// An expression without properties that calls it.
+  let example: String
+  let evaluation: Evaluation
+  /// Known before the text is made; nil for functions that neither make nor search one.
+  let textSize: TextSize?
+  /// The estimate of `textSize` from the sizes of the arguments.
+  let textEstimate: @Sendable ([Int]) -> Int
+  /// The text transformation, also applied to the pattern that a text is matched against; nil for functions that no
+  /// pattern contains.
+  let fold: (@Sendable (String) -> String)?
+
+  init(
+    _ name: String, _ parameters: Parameter..., result: ScalarTypes?, doc: String, example: String,
+    textSize: TextSize? = nil, textEstimate: @escaping @Sendable ([Int]) -> Int = { $0.reduce(0, +) },
+    fold: (@Sendable (String) -> String)? = nil, _ evaluation: Evaluation
+  ) {
+    (self.name, self.parameters, self.result) = (name, parameters, result)
+    (self.doc, self.example, self.evaluation) = (doc, example, evaluation)
+    (self.textSize, self.textEstimate, self.fold) = (textSize, textEstimate, fold)
+  }
+
+  /// The size in bytes of the text that a function makes of arguments, or copies.
+  ///
+  /// - Complexity: O(1), or O(n) where `replace` may make a long text.
+  typealias TextSize = @Sendable ([Scalar]) -> Int
+
+  /// How a call is evaluated. Values are null for a null argument, and for one of another type, where nothing else is said.
+  enum Evaluation: Sendable {
+    /// A literal: what is in the parentheses is no expression.
+    case literal(Literal)
+    /// The parser makes a node of its own of the arguments.
+    case node(Node)
+    /// The first argument that is not null; the others are not evaluated.
+    case first
+    /// The argument that precedes all others by this order; null if one is null, or they do not compare.
+    case extreme(Order)
+    case relation(Relation)
+    /// The arguments match the parameters.
+    case values(@Sendable ([Scalar]) -> Scalar)
+    case conventions(@Sendable ([Scalar], TextConventions) -> Scalar)
+  }
+
+  enum Literal: Sendable { case date, timestamp, interval }
+  enum Node: Sendable { case box, choice, format, formatDate }
+
+  struct Parameter: Sendable {
     /// How often the argument occurs: once, at most once, or any number of times from once on.
-    enum Occurrence { case once, optional, repeated }
+    enum Occurrence: Sendable { case once, optional, repeated }
     let name: String
     let types: ScalarTypes
     var occurrence = Occurrence.once
   }
+}
 
-  struct Signature {
-    /// Only the last one may be repeated.
-    let parameters: [Parameter]
-    /// Nil if the result is one of the arguments.
-    let result: ScalarTypes?
-
-    init(_ parameters: Parameter..., result: ScalarTypes?) { (self.parameters, self.result) = (parameters, result) }
-
-    var counts: ClosedRange<Int> {
-      let isRepeated = parameters.last?.occurrence == .repeated
-      return parameters.count { $0.occurrence != .optional }...(isRepeated ? .max : parameters.count)
-    }
-
-    /// The types of an argument by its index.
-    func argument(_ index: Int) -> ScalarTypes { parameters[Swift.min(index, parameters.count - 1)].types }
+extension FunctionRecord {
+  var counts: ClosedRange<Int> {
+    let isRepeated = parameters.last?.occurrence == .repeated
+    return parameters.count { $0.occurrence != .optional }...(isRepeated ? .max : parameters.count)
   }
 
-  /// Whether it formats text by conventions.
-  var isWrittenByConventions: Bool {
-    switch self {
-    case .format, .formatDate, .formatLength, .formatArea, .formatSpeed: true
-    default: false
+  /// The types of an argument by its index.
+  func argument(_ index: Int) -> ScalarTypes { parameters[min(index, parameters.count - 1)].types }
+
+  var relation: Relation? { if case .relation(let relation) = evaluation { relation } else { nil } }
+  var isOfArrays: Bool { if case .array = relation { true } else { false } }
+  var isOfGeometries: Bool { if case .spatial = relation { true } else { false } }
+  var isExtreme: Bool { if case .extreme = evaluation { true } else { false } }
+  /// Whether CQL2 JSON has a notation of its own for it.
+  var isLiteral: Bool {
+    switch evaluation {
+    case .literal, .node(.box): true
+    case .node, .first, .extreme, .relation, .values, .conventions: false
     }
   }
+  /// Whether a call formats text by conventions.
+  var isWrittenByConventions: Bool { if case .conventions = evaluation { true } else { false } }
 
-  var signature: Signature {
-    let text = Parameter(name: "text", types: .text)
-    let number = Parameter(name: "number", types: .number)
-    let decimals = Parameter(name: "decimals", types: .number, occurrence: .optional)
-    let literal = Parameter(name: "literal", types: .text)
-    switch self {
-    case .casei, .accenti, .upper, .lower, .trim: return Signature(text, result: .text)
-    case .length: return Signature(text, result: .number)
-    case .substring:
-      return Signature(
-        text, Parameter(name: "start", types: .number),
-        Parameter(name: "count", types: .number, occurrence: .optional), result: .text)
-    case .replace:
-      return Signature(text, Parameter(name: "old", types: .text), Parameter(name: "new", types: .text), result: .text)
-    case .concat: return Signature(Parameter(name: "value", types: .any, occurrence: .repeated), result: .text)
-    case .toText: return Signature(Parameter(name: "value", types: .any), result: .text)
-    case .toNumber: return Signature(Parameter(name: "value", types: [.text, .number]), result: .number)
-    case .abs, .ceil, .floor, .sqrt: return Signature(number, result: .number)
-    case .round: return Signature(number, decimals, result: .number)
-    case .min, .max:
-      return Signature(
-        Parameter(name: "value", types: [.number, .text, .instant], occurrence: .repeated), result: nil)
-    case .count: return Signature(Parameter(name: "list", types: .json), result: .number)
-    case .coalesce: return Signature(Parameter(name: "value", types: .any, occurrence: .repeated), result: nil)
-    case .iif:
-      return Signature(
-        Parameter(name: "condition", types: .boolean), Parameter(name: "then", types: .any),
-        Parameter(name: "else", types: .any), result: nil)
-    case .date, .timestamp: return Signature(literal, result: .instant)
-    case .interval:
-      return Signature(
-        Parameter(name: "start", types: [.text, .instant]), Parameter(name: "end", types: [.text, .instant]),
-        result: .interval)
-    case .bbox, .envelope:
-      return Signature(
-        Parameter(name: "xMin", types: .number), Parameter(name: "yMin", types: .number),
-        Parameter(name: "xMax", types: .number), Parameter(name: "yMax", types: .number), result: .geometry)
-    case .sIntersects, .sEquals, .sDisjoint, .sTouches, .sWithin, .sOverlaps, .sCrosses, .sContains:
-      return Self.relation(of: .geometry)
-    case .tAfter, .tBefore, .tDisjoint, .tEquals, .tIntersects: return Self.relation(of: [.text, .instant, .interval])
-    case .tContains, .tDuring, .tFinishes, .tFinishedBy, .tMeets, .tMetBy, .tOverlaps, .tOverlappedBy, .tStarts,
-      .tStartedBy:
-      return Self.relation(of: .interval)
-    case .aEquals, .aContains, .aContainedBy, .aOverlaps: return Self.relation(of: [.array, .json])
-    case .format:
-      return Signature(
-        Parameter(name: "pattern", types: .text), Parameter(name: "value", types: .any, occurrence: .repeated),
-        result: .text)
-    case .formatDate:
-      return Signature(
-        Parameter(name: "date", types: [.text, .instant]), Parameter(name: "pattern", types: .text), result: .text)
-    case .formatLength: return Signature(Parameter(name: "metres", types: .number), decimals, result: .text)
-    case .formatArea: return Signature(Parameter(name: "squareMetres", types: .number), decimals, result: .text)
-    case .formatSpeed: return Signature(Parameter(name: "metresPerSecond", types: .number), decimals, result: .text)
-    }
+  /// The name in CQL2 JSON: `t_finishedBy`.
+  var jsonName: String {
+    guard relation != nil else { return name }
+    let name = name.lowercased()
+    return name.hasSuffix("by") ? name.dropLast(2) + "By" : name
   }
+}
 
-  private static func relation(of types: ScalarTypes) -> Signature {
-    Signature(Parameter(name: "a", types: types), Parameter(name: "b", types: types), result: .boolean)
-  }
+extension FunctionRecord.Parameter {
+  static func text(_ name: String = "text") -> Self { Self(name: name, types: .text) }
+  static func number(_ name: String = "number") -> Self { Self(name: name, types: .number) }
+  static func any(_ name: String) -> Self { Self(name: name, types: .any) }
+  static let decimals = Self(name: "decimals", types: .number, occurrence: .optional)
 }

@@ -40,15 +40,15 @@ public enum ExpressionLanguage {
   public static var types: [ValueType] { ScalarTypes.table.map { ValueType(name: $0.name, doc: $0.doc) } }
 
   public static var functions: [Function] {
-    ExpressionFunction.allCases.map { function in
+    ExpressionFunction.all.map(\.record).map { function in
       Function(
-        name: function.rawValue,
-        parameters: function.signature.parameters.map {
+        name: function.name,
+        parameters: function.parameters.map {
           Parameter(
             name: $0.name, types: $0.types.names, isOptional: $0.occurrence == .optional,
             isRepeated: $0.occurrence == .repeated)
         },
-        result: function.signature.result?.names ?? [], doc: function.doc, example: function.example)
+        result: function.result?.names ?? [], doc: function.doc, example: function.example)
     }
   }
 

@@ -60,7 +60,7 @@ extension ExpressionParser {
     guard let function = ExpressionFunction(named: name) else {
       throw error(
         .unknownFunction, at: start, expected: "a function", found: name,
-        available: ExpressionFunction.allCases.map(\.rawValue))
+        available: ExpressionFunction.all.map(\.record.name))
     }
     return .call(function)
   }
@@ -75,11 +75,12 @@ extension ExpressionParser {
   }
 
   private mutating func call(_ function: ExpressionFunction, at start: Int) throws(ExpressionError) -> Int {
-    switch function {
-    case .date, .timestamp: return try instant(isDate: function == .date, at: start)
-    case .interval: return try interval(at: start)
-    default:
-      let arguments = try arguments(min: 0, each: function.isOfArrays ? .element : .value)
+    switch function.record.evaluation {
+    case .literal(.date): return try instant(isDate: true, at: start)
+    case .literal(.timestamp): return try instant(isDate: false, at: start)
+    case .literal(.interval): return try interval(at: start)
+    case .node, .first, .extreme, .relation, .values, .conventions:
+      let arguments = try arguments(min: 0, each: function.record.isOfArrays ? .element : .value)
       return try call(function, arguments, at: start)
     }
   }
@@ -87,21 +88,26 @@ extension ExpressionParser {
   private mutating func call(
     _ function: ExpressionFunction, _ arguments: [Int], at start: Int
   ) throws(ExpressionError) -> Int {
-    switch function {
-    case .bbox, .envelope: return try box(function, arguments, at: start)
-    case .format: return try format(arguments, at: start)
-    case .formatDate: return try formatDate(arguments, at: start)
-    default: break
+    switch function.record.evaluation {
+    case .node(.box): try box(function, arguments, at: start)
+    case .node(.format): try format(arguments, at: start)
+    case .node(.formatDate): try formatDate(arguments, at: start)
+    case .node(.choice): add(.choice(try operands(function.record, arguments, at: start)), at: start)
+    case .literal, .first, .extreme, .relation, .values, .conventions:
+      add(.call(function, try operands(function.record, arguments, at: start)), at: start)
     }
-    let counts = function.signature.counts
-    guard counts.contains(arguments.count) else {
+  }
+
+  private mutating func operands(
+    _ function: FunctionRecord, _ arguments: [Int], at start: Int
+  ) throws(ExpressionError) -> Range<Int> {
+    guard function.counts.contains(arguments.count) else {
       throw error(
-        .argumentCount, at: start, expected: "\(function.rawValue) with \(Self.words(counts))",
+        .argumentCount, at: start, expected: "\(function.name) with \(Self.words(function.counts))",
         found: "\(arguments.count)")
     }
     if function.isOfGeometries { for argument in arguments { parts.markShape(argument) } }
-    let children = addChildren(arguments)
-    return add(function == .iif ? .choice(children) : .call(function, children), at: start)
+    return addChildren(arguments)
   }
 
   static func words(_ counts: ClosedRange<Int>) -> String {

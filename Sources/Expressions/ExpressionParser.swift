@@ -210,7 +210,8 @@ struct ExpressionParser {
 
   /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`.
   private mutating func likePattern() throws(ExpressionError) -> PatternLiteral {
-    guard case .name(let name) = token, let function = ExpressionFunction(named: name), function.fold != nil else {
+    guard case .name(let name) = token, let function = ExpressionFunction(named: name), function.record.fold != nil
+    else {
       guard case .text = token else { throw unexpected("a pattern in single quotes") }
       let text = lexer.pattern(range)
       try advance()

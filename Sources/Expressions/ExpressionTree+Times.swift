@@ -16,8 +16,11 @@ extension ExpressionTree.Parts {
         if makeTimes([value] + children[list], isTime) {
           nodes[index] = .isIn(value, list: list, set: nil, isNegated: isNegated)
         }
-      case .call(.min, let range), .call(.max, let range): makeTimes(Array(children[range]), isTime)
-      default: break
+      case .call(let function, let range) where function.record.isExtreme: makeTimes(Array(children[range]), isTime)
+      case .literal, .instant, .property, .time, .not, .and, .or, .isNull, .like, .chain, .power, .negate, .call,
+        .choice,
+        .format, .formatDate, .interval, .array, .geometry, .shape:
+        break
       }
     }
   }

@@ -142,8 +142,10 @@ package final class ExpressionTree: Sendable {
     nodes.contains { node in
       switch node {
       case .format, .formatDate: true
-      case .call(let function, _): function.isWrittenByConventions
-      default: false
+      case .call(let function, _): function.record.isWrittenByConventions
+      case .literal, .instant, .property, .time, .not, .and, .or, .compare, .isNull, .isIn, .between, .like, .chain,
+        .power, .negate, .choice, .interval, .array, .geometry, .shape:
+        false
       }
     }
   }

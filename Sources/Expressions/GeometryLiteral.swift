@@ -79,7 +79,7 @@ extension ExpressionParser {
   mutating func box(_ function: ExpressionFunction, _ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
     guard arguments.count == 4 || arguments.count == 6 else {
       throw error(
-        .argumentCount, at: start, expected: "\(function.rawValue) with 4 numbers, or with 6 for heights too",
+        .argumentCount, at: start, expected: "\(function.record.name) with 4 numbers, or with 6 for heights too",
         found: "\(arguments.count)")
     }
     var numbers: [Double] = []

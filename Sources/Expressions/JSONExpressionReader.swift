@@ -204,7 +204,8 @@ struct JSONExpressionReader {
     case .predicate(let word): try predicate(word, arguments, at: list, of: place, isNegated: false)
     case .choice: try choice(arguments, at: list, of: place)
     case .call(let function):
-      try call(function.fold == nil ? function.rawValue : function.rawValue.uppercased(), arguments, at: list)
+      let name = function.record.name
+      try call(function.record.fold == nil ? name : name.uppercased(), arguments, at: list)
     }
   }
 
@@ -262,7 +263,7 @@ struct JSONExpressionReader {
   private mutating func pattern(_ value: JSONValue, at place: Int) throws(ExpressionError) {
     var (value, place, count) = (value, place, 0)
     while value.kind == .object, count < Expression.jsonDepthLimit, let name = Optional(value["op"].text),
-      ExpressionFunction(named: name)?.fold != nil, value["args"].count == 1
+      ExpressionFunction(named: name)?.record.fold != nil, value["args"].count == 1
     {
       mark(place)
       append(name.uppercased() + "(")

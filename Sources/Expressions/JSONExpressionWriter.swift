@@ -38,7 +38,10 @@ struct JSONExpressionWriter: ~Copyable {
     case .geometry(let number): geometry(parts.geometries[number])
     case .interval(let start, let end): interval(start, end)
     case .array(let range, _): array(range)
-    default: operation(node)
+    case .time, .not, .and, .or, .compare, .isNull, .isIn, .between, .like, .chain, .power, .negate, .call, .choice,
+      .format,
+      .formatDate:
+      operation(node)
     }
   }
 
@@ -126,7 +129,7 @@ struct JSONExpressionWriter: ~Copyable {
       writer.value(-1)
       value(operand)
       end()
-    case .call(let function, let range): write(function.jsonName, parts.children[range])
+    case .call(let function, let range): write(function.record.jsonName, parts.children[range])
     case .choice(let range): write("case", parts.children[range])
     case .format(let number, let range): formatted("format", parts.formats[number].pattern, parts.children[range])
     case .formatDate(let number, let operand):
@@ -134,7 +137,8 @@ struct JSONExpressionWriter: ~Copyable {
       value(operand)
       writer.value(parts.dateFormatPatterns[number])
       end()
-    default: break
+    // `time` is only of expressions that are compiled; the others are no operations.
+    case .literal, .instant, .property, .time, .interval, .array, .geometry, .shape: break
     }
   }
 
@@ -170,7 +174,7 @@ struct JSONExpressionWriter: ~Copyable {
   }
 
   private mutating func pattern(_ literal: PatternLiteral) {
-    for fold in literal.folds { begin(fold.rawValue) }
+    for fold in literal.folds { begin(fold.record.name) }
     writer.value(literal.text)
     for _ in literal.folds { end() }
   }

@@ -29,7 +29,7 @@ enum JSONOperator {
   init?(_ name: String) {
     if let known = Self.table[name] {
       self = known
-    } else if let function = ExpressionFunction(named: name), !function.isLiteral {
+    } else if let function = ExpressionFunction(named: name), !function.record.isLiteral {
       self = .call(function)
     } else {
       return nil
@@ -37,7 +37,7 @@ enum JSONOperator {
   }
 
   static var names: [String] {
-    table.keys.sorted() + ExpressionFunction.allCases.filter { !$0.isLiteral }.map(\.jsonName)
+    table.keys.sorted() + ExpressionFunction.all.map(\.record).filter { !$0.isLiteral }.map(\.jsonName)
   }
 
   /// The numbers of arguments.
@@ -68,22 +68,5 @@ enum JSONOperator {
       return nil
     }
     return word
-  }
-}
-
-extension ExpressionFunction {
-  /// Whether CQL2 JSON has a notation of its own for it.
-  var isLiteral: Bool {
-    switch self {
-    case .date, .timestamp, .interval, .bbox, .envelope: true
-    default: false
-    }
-  }
-
-  /// The name in CQL2 JSON: `t_finishedBy`.
-  var jsonName: String {
-    guard relation != nil else { return rawValue }
-    let name = rawValue.lowercased()
-    return name.hasSuffix("by") ? name.dropLast(2) + "By" : name
   }
 }

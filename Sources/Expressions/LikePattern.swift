@@ -85,7 +85,7 @@ struct PatternLiteral: Sendable {
   let text: String
 
   /// The pattern to match with: the innermost function is applied first.
-  var folded: String { folds.reversed().reduce(text) { $1.fold?($0) ?? $0 } }
+  var folded: String { folds.reversed().reduce(text) { $1.record.fold?($0) ?? $0 } }
 }
 
 extension LikePattern {

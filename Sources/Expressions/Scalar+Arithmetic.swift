@@ -40,7 +40,7 @@ extension Scalar {
     case .add: return .double(Double(left) + Double(right))
     case .subtract: return .double(Double(left) - Double(right))
     case .multiply: return .double(Double(left) * Double(right))
-    default: return .double(Double(left) / Double(right))
+    case .divide, .remainder, .integerDivide: return .double(Double(left) / Double(right))
     }
   }
 

@@ -63,7 +63,7 @@ package enum Scalar {
     switch self {
     case .integer(let value): Double(value)
     case .double(let value): value
-    default: nil
+    case .null, .bool, .bytes, .text, .instant, .json: nil
     }
   }
 
@@ -72,7 +72,7 @@ package enum Scalar {
     switch self {
     case .bytes(let text): String(decoding: text, as: UTF8.self)
     case .text(let text), .json(let text): text
-    default: nil
+    case .null, .bool, .integer, .double, .instant: nil
     }
   }
 
@@ -82,13 +82,13 @@ package enum Scalar {
     switch self {
     case .bytes(let text): return body(text)
     case .text(var text), .json(var text): return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-    default: return nil
+    case .null, .bool, .integer, .double, .instant: return nil
     }
   }
 }
 
 /// The order of two values.
-package enum Order: Int8, BitwiseCopyable {
+package enum Order: Int8, BitwiseCopyable, Sendable {
   case less = -1
   case same = 0
   case greater = 1

@@ -123,7 +123,7 @@ extension ExpressionTree {
       case .array: types.append(.array)
       case .geometry, .shape: types.append(.geometry)
       case .call(let function, let range):
-        types.append(function.signature.result ?? union(of: parts.children[range], types))
+        types.append(function.record.result ?? union(of: parts.children[range], types))
       case .choice(let range): types.append(union(of: values(ofChoice: range), types))
       }
     }
@@ -178,7 +178,7 @@ extension ExpressionTree {
         if let end { try demand([.text, .instant], end) }
       case .call(let function, let range):
         for (index, argument) in parts.children[range].enumerated() {
-          try demand(function.signature.argument(index), argument)
+          try demand(function.record.argument(index), argument)
         }
       case .choice(let range):
         for index in stride(from: range.lowerBound, to: range.upperBound - 1, by: 2) {

@@ -25,7 +25,7 @@ extension ExpressionTree {
     if let known { return known }
     var made: [Int: SpatialTest] = [:]
     for node in nodes {
-      guard case .call(let function, let range) = node, case .spatial(let relation)? = function.relation else {
+      guard case .call(let function, let range) = node, case .spatial(let relation)? = function.record.relation else {
         continue
       }
       let operands = Array(parts.children[range])
@@ -37,7 +37,7 @@ extension ExpressionTree {
   }
 
   private var hasRelations: Bool {
-    nodes.contains { if case .call(let function, _) = $0 { function.isOfGeometries } else { false } }
+    nodes.contains { if case .call(let function, _) = $0 { function.record.isOfGeometries } else { false } }
   }
 
   private func test(

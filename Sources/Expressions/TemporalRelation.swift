@@ -35,7 +35,7 @@ struct Period: Hashable, Sendable {
   }
 }
 
-enum TemporalRelation {
+enum TemporalRelation: Sendable {
   case after, before, disjoint, equals, intersects
   case contains, during, finishes, finishedBy, meets, metBy, overlaps, overlappedBy, starts, startedBy
 

@@ -44,7 +44,7 @@ public struct FeatureRow: Sendable {
     forEachAttribute { _, value in
       switch value {
       case .string(let text), .json(let text): weight += text.count
-      default: break
+      case .null, .bool, .integer, .double: break
       }
     }
     return weight + 8

@@ -172,12 +172,7 @@ public struct FeatureSchema: Sendable {
   public func declaredType(of column: Int) -> FieldType? { declared[column] }
 
   /// Whether a column's texts are times.
-  package func isTime(_ column: Int) -> Bool {
-    switch declaredType(of: column) {
-    case .date, .dateTime: true
-    default: false
-    }
-  }
+  package func isTime(_ column: Int) -> Bool { declaredType(of: column)?.isOfDates ?? false }
 
   /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }

@@ -88,7 +88,7 @@ extension AttributeValue {
     switch self {
     // A short text is stored inline.
     case .string(let text), .json(let text): text.utf8.count > 15 ? text.utf8.count + 32 : 0
-    default: 0
+    case .null, .bool, .integer, .double: 0
     }
   }
 }

@@ -124,21 +124,18 @@ extension RowMask {
       return cut(at: 0)
     }
     let pivot = UInt64(bitPattern: bound)
-    switch comparison {
-    case .equal: return keep(words, ifHighest: { ~$0.differences(from: pivot) })
-    case .notEqual: return keep(words, ifHighest: { $0.differences(from: pivot) })
-    case .less, .lessOrEqual, .greater, .greaterOrEqual: break
-    }
-    guard bounds.isWithinSpan(of: bound) else {
+    guard comparison == .equal || comparison == .notEqual || bounds.isWithinSpan(of: bound) else {
       return keep(words) { value in comparison.holds(Order(Int64(bitPattern: value), bound)) }
     }
     // Without overflow the sign of the difference is the order. Processors have no comparison of eight-byte integers in their basic
     // vector instructions, but subtraction and shift.
     switch comparison {
+    case .equal: keep(words, ifHighest: { ~$0.differences(from: pivot) })
+    case .notEqual: keep(words, ifHighest: { $0.differences(from: pivot) })
     case .less: keep(words, ifHighest: { $0 &- pivot })
     case .greaterOrEqual: keep(words, ifHighest: { ~($0 &- pivot) })
     case .greater: keep(words, ifHighest: { pivot &- $0 })
-    default: keep(words, ifHighest: { ~(pivot &- $0) })
+    case .lessOrEqual: keep(words, ifHighest: { ~(pivot &- $0) })
     }
   }
 

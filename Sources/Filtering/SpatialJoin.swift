@@ -68,7 +68,7 @@ public struct SpatialJoin: Sendable {
     case .intersects: (.interior, .boundary)
     case .within: (.interior, .interior)
     case .touches: (.boundary, .boundary)
-    default: nil
+    case .contains, .crosses, .overlaps, .disjoint, .equals, .envelopeIntersects, .relate: nil
     }
   }
 

@@ -32,6 +32,14 @@ extension AttributeValue {
 /// A field's type, in the vocabulary of OGC API Features.
 public enum FieldType: String, Hashable, Sendable {
   case boolean, integer, double, string, date, dateTime, time, binary, json
+
+  /// Whether its texts are instants.
+  public var isOfDates: Bool {
+    switch self {
+    case .date, .dateTime: true
+    case .boolean, .integer, .double, .string, .time, .binary, .json: false
+    }
+  }
 }
 
 /// A field of a layer: name and type.

@@ -38,7 +38,7 @@ public enum SpatialRelation: Hashable, Sendable {
     switch self {
     case .disjoint: false
     case .relate(let pattern): pattern.needsCommonPosition
-    default: true
+    case .intersects, .contains, .crosses, .within, .overlaps, .touches, .equals, .envelopeIntersects: true
     }
   }
 }
@@ -118,7 +118,7 @@ extension Geometry {
     switch self {
     case .polygon(let rings): [rings]
     case .multiPolygon(let polygons): polygons
-    default: []
+    case .point, .multiPoint, .lineString, .multiLineString, .collection: []
     }
   }
 }

@@ -21,7 +21,7 @@ public enum Traffic: Sendable {
   var size: Int {
     switch self {
     case .received(let bytes), .unframed(let bytes), .sent(let bytes, _): bytes.count + 64
-    default: 64
+    case .skipped, .inputEnded, .ended: 64
     }
   }
 }

@@ -147,7 +147,7 @@ extension Geometry {
     switch self {
     case .collection(let parts): return parts.lazy.map { $0.distance(to: place) }.min() ?? .infinity
     case .polygon, .multiPolygon: if location(of: place) != .exterior { return 0 }
-    default: break
+    case .point, .multiPoint, .lineString, .multiLineString: break
     }
     var least = Double.infinity
     // Of edges whose squares are not finite.

@@ -134,7 +134,9 @@ struct TextFile {
       var check = TextCheck(isSequence: isSequence, source(from: 0, to: 0))
       guard let fault = check.firstFault() else { return error }
       return .readFailed(driver: driver, path: path, layer: layer, reason: fault.description)
-    default: return error
+    case .file, .unrecognized, .changedWhileRead, .noSuchLayer, .missingField, .cancelled, .unavailable, .readerFailed,
+      .writeFailed, .driverMissing, .writerFailed:
+      return error
     }
   }
 }

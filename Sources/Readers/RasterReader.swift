@@ -125,7 +125,9 @@ public final class RasterReader: Sendable {
     } catch {
       switch error {
       case .cancelled, .readerFailed: readers.release(work)
-      default: break
+      case .file, .unrecognized, .openFailed, .readFailed, .changedWhileRead, .noSuchLayer, .missingField, .unavailable,
+        .writeFailed, .driverMissing, .writerFailed:
+        break
       }
       throw error
     }

@@ -81,7 +81,7 @@ final class ConstantGeometry: Sendable {
     switch relation {
     case .disjoint: true
     case .relate(let pattern): pattern.needsCommonPosition ? false : nil
-    default: false
+    case .intersects, .contains, .crosses, .within, .overlaps, .touches, .equals, .envelopeIntersects: false
     }
   }
 }

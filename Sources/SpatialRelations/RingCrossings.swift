@@ -77,7 +77,7 @@ extension Geometry {
   package var isPolygonal: Bool {
     switch self {
     case .polygon, .multiPolygon: true
-    default: false
+    case .point, .multiPoint, .lineString, .multiLineString, .collection: false
     }
   }
 
@@ -88,7 +88,7 @@ extension Geometry {
     switch self {
     case .polygon(let rings): add(rings)
     case .multiPolygon(let polygons): polygons.forEach(add)
-    default: return .exterior
+    case .point, .multiPoint, .lineString, .multiLineString, .collection: return .exterior
     }
     return crossings.location
   }

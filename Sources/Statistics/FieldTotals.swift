@@ -9,31 +9,44 @@ import Geometry
 struct FieldTotals {
   let column: Int
   private let isTime: Bool
-  private let needsExtremes: Bool
-  private let needsVariance: Bool
+  private let needs: Needs
   /// By group, the number of values that are not null.
-  private var counts: [Int] = []
-  private var numbers: [NumberTotals] = []
-  /// Empty unless needed, as the next two.
-  private var deviations: [Deviations] = []
-  private var least: [RankedValue?] = []
-  private var greatest: [RankedValue?] = []
+  private(set) var counts: [Int] = []
+  private(set) var numbers: [NumberTotals] = []
+  /// Empty unless needed, as the extremes.
+  private(set) var deviations: [Deviations] = []
+  private(set) var extremes: [Extremes] = []
 
-  init(_ column: Int, for kinds: Set<Statistic.Kind>, isTime: Bool) {
+  /// What only some statistics need.
+  struct Needs: OptionSet {
+    let rawValue: UInt8
+    static let deviations = Needs(rawValue: 1)
+    static let extremes = Needs(rawValue: 2)
+  }
+
+  /// The first and last value in the order of values.
+  struct Extremes {
+    fileprivate(set) var least: RankedValue?
+    fileprivate(set) var greatest: RankedValue?
+
+    fileprivate mutating func include(_ value: RankedValue?) {
+      guard let value else { return }
+      if least.map({ value.precedes($0) }) ?? true { least = value }
+      if greatest.map({ $0.precedes(value) }) ?? true { greatest = value }
+    }
+  }
+
+  init(_ column: Int, for kinds: some Sequence<Statistic.Kind>, isTime: Bool) {
     (self.column, self.isTime) = (column, isTime)
-    needsExtremes = !kinds.isDisjoint(with: [.min, .max])
-    needsVariance = !kinds.isDisjoint(with: [.variance, .standardDeviation])
+    needs = kinds.reduce([]) { $0.union($1.record.needs) }
   }
 
   mutating func reserve(_ groups: Int) {
     while counts.count < groups {
       counts.append(0)
       numbers.append(NumberTotals())
-      if needsVariance { deviations.append(Deviations()) }
-      if needsExtremes {
-        least.append(nil)
-        greatest.append(nil)
-      }
+      if needs.contains(.deviations) { deviations.append(Deviations()) }
+      if needs.contains(.extremes) { extremes.append(Extremes()) }
     }
   }
 
@@ -41,24 +54,7 @@ struct FieldTotals {
     counts.removeAll(keepingCapacity: true)
     numbers.removeAll(keepingCapacity: true)
     deviations.removeAll(keepingCapacity: true)
-    least.removeAll(keepingCapacity: true)
-    greatest.removeAll(keepingCapacity: true)
-  }
-
-  func result(_ kind: Statistic.Kind, of group: Int) -> AttributeValue {
-    let totals = numbers[group]
-    func value(_ number: Double?) -> AttributeValue {
-      number.flatMap { $0.isFinite ? .double($0) : nil } ?? .null
-    }
-    switch kind {
-    case .count: return .integer(Int64(counts[group]))
-    case .sum: return totals.count == 0 ? .null : totals.integer.map(AttributeValue.integer) ?? value(totals.sum)
-    case .mean: return value(totals.mean)
-    case .variance: return value(deviations[group].variance)
-    case .standardDeviation: return value(deviations[group].variance?.squareRoot())
-    case .min: return least[group]?.value ?? .null
-    case .max: return greatest[group]?.value ?? .null
-    }
+    extremes.removeAll(keepingCapacity: true)
   }
 
   // MARK: Rows
@@ -72,9 +68,13 @@ struct FieldTotals {
     guard let index = chunk.index(of: column) else { return }
     switch chunk.columns[index].layout {
     case .integers where chunk.columns[index].integerBounds.isSummable:
-      add(NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needsVariance), groups.occurring)
+      add(
+        NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
+        groups.occurring)
     case .doubles where chunk.columns[index].doubleBounds.isSummable:
-      add(NumberPart<DoubleSum>.parts(of: chunk.columns[index], rows, groups, needsVariance), groups.occurring)
+      add(
+        NumberPart<DoubleSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
+        groups.occurring)
     default:
       for (place, row) in rows.enumerated() {
         FeatureRow(chunk: chunk, index: Int(row), row: 0).withAttribute(column) {
@@ -92,13 +92,13 @@ struct FieldTotals {
     switch scalar {
     case .integer(let number):
       numbers[group].add(integers: number)
-      if needsVariance { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
+      if needs.contains(.deviations) { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
     case .double(let number):
       numbers[group].add(double: number)
-      if needsVariance { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
-    default: break
+      if needs.contains(.deviations) { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
+    case .null, .bool, .bytes, .text, .instant, .json: break
     }
-    if needsExtremes { include(RankedValue(scalar.attribute, isTime: isTime), in: group) }
+    if needs.contains(.extremes) { extremes[group].include(RankedValue(scalar.attribute, isTime: isTime)) }
   }
 
   /// Adds the parts of a chunk's groups.
@@ -106,17 +106,11 @@ struct FieldTotals {
     for (part, group) in zip(parts, occurring) where part.count > 0 {
       counts[group] += part.count
       part.sum.add(to: &numbers[group], part.count)
-      if needsVariance { deviations[group].add(part.deviations) }
-      guard needsExtremes else { continue }
-      include(RankedValue(Sum.value(part.least), isTime: false), in: group)
-      include(RankedValue(Sum.value(part.greatest), isTime: false), in: group)
+      if needs.contains(.deviations) { deviations[group].add(part.deviations) }
+      guard needs.contains(.extremes) else { continue }
+      extremes[group].include(RankedValue(Sum.value(part.least), isTime: false))
+      extremes[group].include(RankedValue(Sum.value(part.greatest), isTime: false))
     }
-  }
-
-  private mutating func include(_ value: RankedValue?, in group: Int) {
-    guard let value else { return }
-    if least[group].map({ value.precedes($0) }) ?? true { least[group] = value }
-    if greatest[group].map({ $0.precedes(value) }) ?? true { greatest[group] = value }
   }
 }
 

@@ -17,34 +17,12 @@ public struct Statistic: Hashable, Sendable {
     case variance, standardDeviation
     /// The first or last in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
     case min, max
-
-    /// What the values of the column are for.
-    public var use: Expression.Use {
-      switch self {
-      case .count, .min, .max: .value
-      case .sum, .mean, .variance, .standardDeviation: .number
-      }
-    }
-
-    /// The figure about an attribute that no feature has.
-    public var ofNothing: AttributeValue { self == .count ? .integer(0) : .null }
   }
 
   public let kind: Kind
   public let column: Int?
 
   public init(_ kind: Kind, of column: Int?) { (self.kind, self.column) = (kind, column) }
-}
-
-extension Statistic.Kind {
-  /// The type of results; nil if only the values determine it.
-  public var resultType: FieldType? {
-    switch self {
-    case .count: .integer
-    case .sum, .mean, .variance, .standardDeviation: .double
-    case .min, .max: nil
-    }
-  }
 }
 
 extension FeatureSchema {

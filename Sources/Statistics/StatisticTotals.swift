@@ -12,16 +12,20 @@ import Geometry
 /// let sum = totals.figure(0, of: 0)
 /// ```
 public struct StatisticTotals: Sendable {
-  private let statistics: [Statistic]
+  /// By statistic: its column in `fields`, nil for one of features, and how it is computed.
+  private let figures: [(field: Int?, figure: @Sendable (FieldTotals, Int) -> AttributeValue)]
   /// The number of features of each group.
   private var sizes: [Int] = []
   private var fields: [FieldTotals]
 
   public init(_ statistics: [Statistic], in schema: FeatureSchema) {
-    self.statistics = statistics
-    fields = Set(statistics.compactMap(\.column)).sorted().map { column in
+    let columns = Set(statistics.compactMap(\.column)).sorted()
+    fields = columns.map { column in
       FieldTotals(
-        column, for: Set(statistics.filter { $0.column == column }.map(\.kind)), isTime: schema.isTime(column))
+        column, for: statistics.filter { $0.column == column }.map(\.kind), isTime: schema.isTime(column))
+    }
+    figures = statistics.map { statistic in
+      (statistic.column.flatMap(columns.firstIndex), statistic.kind.record.figure)
     }
   }
 
@@ -61,9 +65,9 @@ public struct StatisticTotals: Sendable {
   ///
   /// - Parameter index: of the statistic.
   public func figure(_ index: Int, of group: Int) -> AttributeValue {
-    fields.first { $0.column == statistics[index].column }?.result(statistics[index].kind, of: group)
-      ?? .integer(Int64(sizes[group]))
+    let (field, figure) = figures[index]
+    return field.map { figure(fields[$0], group) } ?? .integer(Int64(sizes[group]))
   }
 
-  public func figures(of group: Int) -> [AttributeValue] { statistics.indices.map { figure($0, of: group) } }
+  public func figures(of group: Int) -> [AttributeValue] { figures.indices.map { figure($0, of: group) } }
 }

@@ -187,7 +187,7 @@ struct Checks {
       (allowed.minLength, allowed.maxLength) = (constraints.minLength, constraints.maxLength)
       allowed.pattern = constraints.pattern
     case .array: (allowed.minItems, allowed.maxItems) = (constraints.minItems, constraints.maxItems)
-    default: break
+    case .boolean, .json, .named, .map: break
     }
     if allowed != constraints { problems.report(path, "has bounds that its type does not have") }
     let low = constraints.minimum?.number ?? constraints.exclusiveMinimum?.number

@@ -92,7 +92,7 @@ indirect enum TypeExpression: Hashable {
     switch self {
     case .named(let name): [name]
     case .array(let element, _), .map(let element): element.names
-    default: []
+    case .string, .number, .integer, .boolean, .json: []
     }
   }
 }
@@ -184,7 +184,7 @@ struct TypeDefinition {
     switch kind {
     case .object(let properties): properties
     case .union(let variants): variants.flatMap(\.properties)
-    default: []
+    case .enumeration, .scalar, .opaque: []
     }
   }
 

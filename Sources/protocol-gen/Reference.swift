@@ -78,7 +78,8 @@ struct Reference {
     case .type(let type): lines.add("Answers \(linked(type)).\n")
     }
     if !method.part.isEmpty {
-      lines.add("With [`meta.partialResultToken`](\(link("Meta"))), each `$/progress` under that token has as `value`:\n")
+      lines.add(
+        "With [`meta.partialResultToken`](\(link("Meta"))), each `$/progress` under that token has as `value`:\n")
       table("Part", .properties(method.part), &lines)
     }
     let own = method.errors.map { "[`\($0)`](errors.md#\($0.lowercased()))" }
@@ -209,7 +210,7 @@ struct Reference {
     case .named(let name): "[\(name)](\(link(name)))"
     case .array(let element, _): "array of \(linked(element))"
     case .map(let element): "map of \(linked(element))"
-    default: plain(type)
+    case .string, .number, .integer, .boolean, .json: plain(type)
     }
   }
 

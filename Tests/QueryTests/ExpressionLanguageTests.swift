@@ -19,7 +19,7 @@ import Testing
     let found = try types(function.example)
     // Examples of functions for comparisons are comparisons.
     #expect(found == function.result || function.result.isEmpty || found == ["boolean"])
-    #expect(ExpressionFunction(named: function.name.uppercased())?.rawValue == function.name)
+    #expect(ExpressionFunction(named: function.name.uppercased())?.record.name == function.name)
     #expect(!function.doc.isEmpty && function.doc.hasSuffix("."))
   }
 

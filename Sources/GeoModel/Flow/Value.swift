@@ -72,7 +72,7 @@ extension Value {
     switch self {
     case .number(let number): number
     case .integer(let number): Double(number)
-    default: nil
+    case .null, .boolean, .string, .array, .object: nil
     }
   }
   public var elements: [Value]? { if case .array(let elements) = self { elements } else { nil } }
@@ -107,7 +107,7 @@ extension Value {
     switch self {
     case .string(let text): text
     case .object(let members): members["id"]?.text
-    default: nil
+    case .null, .boolean, .integer, .number, .array: nil
     }
   }
 
@@ -129,7 +129,7 @@ extension Value {
     switch self {
     case .object(let members): return members[name.string]?.part(at: rest)
     case .array(let elements): return Self.index(of: name.string, in: elements).flatMap { elements[$0].part(at: rest) }
-    default: return nil
+    case .null, .boolean, .integer, .number, .string: return nil
     }
   }
 
@@ -162,7 +162,7 @@ extension Value {
         guard elements[index].setPart(at: rest, to: part) else { return false }
       }
       self = .array(elements)
-    default: return false
+    case .null, .boolean, .integer, .number, .string: return false
     }
     return true
   }

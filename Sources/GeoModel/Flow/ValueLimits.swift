@@ -168,7 +168,7 @@ extension Value {
     case .string(let text): "\"\(text)\""
     case .integer(let number): "\(number)"
     case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
-    default: "null"
+    case .null, .boolean, .array, .object: "null"
     }
   }
 }

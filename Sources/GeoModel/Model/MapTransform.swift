@@ -60,7 +60,8 @@ public struct MapTransform: Sendable {
     case .multiPolygon(let polygons):
       .multiPolygon(try polygons.map { try $0.map { try drawn($0, isRing: true, check) } })
     case .collection(let parts): .collection(try parts.map { try drawn($0, checking: check) })
-    default: try geometry.mapPositions { try drawn($0, isRing: false, check) }
+    case .point, .multiPoint, .lineString, .multiLineString:
+      try geometry.mapPositions { try drawn($0, isRing: false, check) }
     }
   }
 

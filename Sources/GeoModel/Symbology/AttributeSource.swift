@@ -89,8 +89,8 @@ struct BoundSource: Sendable {
     return row.withAttribute(column) { value in
       switch value {
       case .integer(let number): Double(number)
-      case .double(let number) where number.isFinite: number
-      default: nil
+      case .double(let number): number.isFinite ? number : nil
+      case .null, .bool, .string, .json: nil
       }
     }
   }
@@ -106,8 +106,8 @@ extension AttributeValue {
   public var finiteNumber: Double? {
     switch self {
     case .integer(let number): Double(number)
-    case .double(let number) where number.isFinite: number
-    default: nil
+    case .double(let number): number.isFinite ? number : nil
+    case .null, .bool, .string, .json: nil
     }
   }
 

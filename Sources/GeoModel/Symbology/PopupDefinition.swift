@@ -56,11 +56,10 @@ public struct PopupDefinition: Hashable, Sendable {
     ///
     /// A pattern that is valid for both, such as `%d`, is one of dates only for fields of dates.
     func shown(for schema: FeatureSchema) -> (source: AttributeSource, isOfDates: Bool) {
-      if case .field(let name) = source, let column = schema.column(named: name.string) {
-        switch schema.declaredType(of: column) {
-        case .date, .dateTime: if let asDate { return (asDate, true) }
-        default: break
-        }
+      if case .field(let name) = source, let column = schema.column(named: name.string),
+        schema.declaredType(of: column)?.isOfDates ?? false, let asDate
+      {
+        return (asDate, true)
       }
       if let asNumber { return (asNumber, false) }
       return (asDate ?? source, true)

@@ -101,7 +101,7 @@ extension World {
       case (.views, .viewpoint), (.views, .width), (.views, .dpi): invalid.rescaled[ViewID(object.id)] = origin
       default: break
       }
-    default: break
+    case .replaced, .member, .graphics, .clock, .history, .document: break
     }
   }
 

@@ -78,7 +78,7 @@ struct Locator: Sendable {
     switch feature.value(weightColumn) {
     case .integer(let number): return Double(number)
     case .double(let number): return number
-    default: return -.infinity
+    case .null, .bool, .string, .json: return -.infinity
     }
   }
 
@@ -87,7 +87,7 @@ struct Locator: Sendable {
     switch feature.value(column) {
     case .string(let text): text
     case .integer(let number): String(number)
-    default: ""
+    case .null, .bool, .double, .json: ""
     }
   }
 }

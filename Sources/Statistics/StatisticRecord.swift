@@ -1,0 +1,53 @@
+// The statistics: a record for each, of what it takes, needs and answers.
+
+import Expressions
+import Geometry
+
+/// All that is known of a kind of statistic.
+struct StatisticRecord: Sendable {
+  /// What the values of the column are for.
+  let use: Expression.Use
+  /// The type of results; nil if only the values determine it.
+  let resultType: FieldType?
+  /// The figure about an attribute that no feature has.
+  var ofNothing = AttributeValue.null
+  var needs: FieldTotals.Needs = []
+  /// The figure of a group.
+  let figure: @Sendable (FieldTotals, Int) -> AttributeValue
+}
+
+extension Statistic.Kind {
+  var record: StatisticRecord {
+    switch self {
+    case .count:
+      StatisticRecord(use: .value, resultType: .integer, ofNothing: .integer(0)) { .integer(Int64($0.counts[$1])) }
+    case .sum:
+      StatisticRecord(use: .number, resultType: .double) { totals, group in
+        let numbers = totals.numbers[group]
+        return numbers.count == 0 ? .null : numbers.integer.map(AttributeValue.integer) ?? .finite(numbers.sum)
+      }
+    case .mean: StatisticRecord(use: .number, resultType: .double) { .finite($0.numbers[$1].mean) }
+    case .variance:
+      StatisticRecord(use: .number, resultType: .double, needs: .deviations) { .finite($0.deviations[$1].variance) }
+    case .standardDeviation:
+      StatisticRecord(use: .number, resultType: .double, needs: .deviations) {
+        .finite($0.deviations[$1].variance?.squareRoot())
+      }
+    case .min:
+      StatisticRecord(use: .value, resultType: nil, needs: .extremes) { $0.extremes[$1].least?.value ?? .null }
+    case .max:
+      StatisticRecord(use: .value, resultType: nil, needs: .extremes) { $0.extremes[$1].greatest?.value ?? .null }
+    }
+  }
+
+  public var use: Expression.Use { record.use }
+  public var resultType: FieldType? { record.resultType }
+  public var ofNothing: AttributeValue { record.ofNothing }
+}
+
+extension AttributeValue {
+  /// Null without a number, and for one that is not finite.
+  fileprivate static func finite(_ number: Double?) -> AttributeValue {
+    number.flatMap { $0.isFinite ? .double($0) : nil } ?? .null
+  }
+}
