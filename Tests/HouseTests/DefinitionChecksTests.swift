@@ -80,9 +80,16 @@ private let mistakes = [
   Mistake(#""name": "Title", "kind""#, #""name": "Choice", "kind""#, "/groups/0/name: type Choice is defined twice"),
   Mistake(
     #""doc": "All kinds of members.", "since": "0.2.0",\#n      "properties": ["#,
-    #""doc": "All kinds of members.", "since": "0.2.0", "collection": "things", "properties": [\#n"#
+    #""doc": "All kinds of members.", "since": "0.2.0", "collection": "sampleThings", "properties": [\#n"#
       + #"{"name": "hue", "type": "string", "settable": true, "saved": "written", "doc": "Its color."},"#,
     #"members of it are settable, and no command has its "members""#),
+  Mistake(#""undo": true, "document": "none""#, #""undo": true"#, "/kinds/0/document: expected one of"),
+  Mistake(#""document": "none""#, #""document": "listed""#, "no type has the collection"),
+  Mistake(#""undo": true"#, #""undo": true, "after": "things""#, "no order of collections has sampleThings behind things"),
+  Mistake(
+    #""doc": "All kinds of members.", "since": "0.2.0","#,
+    #""doc": "All kinds of members.", "since": "0.2.0", "collection": "things","#,
+    "there is no kind with the collection things"),
   Mistake(#""common""#, #""common" 1"#, "errors.json: /: at byte", in: "errors.json"),
 ]
 
