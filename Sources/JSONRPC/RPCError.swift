@@ -26,7 +26,7 @@ public struct RPCError: Error, Sendable {
     self.expected = expected
   }
 
-  /// The same error with one more member in `data`; without one when nil.
+  /// The same error with one more member in `data`; unchanged if `value` is nil.
   public func with(_ name: String, _ value: (some JSONEncodable)?) -> RPCError {
     guard let value else { return self }
     var copy = self
