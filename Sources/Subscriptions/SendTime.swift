@@ -1,4 +1,4 @@
-// When rate-limited subscriptions send: by the clock of the model, real or manual.
+// When rate-limited subscriptions send, by the model's clock, real or manual.
 
 import GeoModel
 import JSONRPC
@@ -13,7 +13,7 @@ struct SendTime {
     nanoseconds = isManual ? clock.now.nanoseconds : Int64(clamping: loop.nanoseconds)
   }
 
-  /// Whether this time is earlier. Times of different clocks do not wait for one another.
+  /// Whether this time is earlier. False for times of different clocks, which do not wait for each other.
   func isBefore(_ other: SendTime) -> Bool { isManual == other.isManual && nanoseconds < other.nanoseconds }
 
   /// The earliest time of the next of `rate` sends a second.
@@ -25,6 +25,6 @@ struct SendTime {
     return next
   }
 
-  /// The loop's time at which to send; nil where the manual clock says so.
+  /// The time at which the loop has to send; nil with a manual clock.
   var onLoop: UInt64? { isManual ? nil : UInt64(clamping: nanoseconds) }
 }
