@@ -1,8 +1,8 @@
-// A view as it is drawn, from a world alone: layers and overlays in drawing order, each item with everything evaluated.
+// The drawn state of a view, computed from a world alone: layers and overlays in drawing order, with evaluated items.
 
 import GeoModel
 
-/// What a view shows: enough to draw it or to describe it.
+/// The content of a view: enough to draw or describe it.
 ///
 /// ```swift
 /// let snapshot = try ViewSnapshot(of: "v", in: world)
@@ -17,8 +17,8 @@ package struct ViewSnapshot: Sendable {
   package let revision: Int
   package let view: View
   package let backgroundColor: Color?
-  /// First drawn first: the basemap's layers, operational layers, reference layers, overlays. Only what is loaded, visible and within its
-  /// scale range.
+  /// In drawing order: the basemap's layers, operational layers, reference layers, overlays. Contains only layers that are
+  /// loaded, visible and within their scale range.
   package let layers: [DrawnLayer]
 
   package init(of id: ViewID, in world: World) throws(ModelError) {
@@ -34,7 +34,7 @@ package struct ViewSnapshot: Sendable {
     let operationalEnd = baseCount + content.operationalLayers.count
     var topCount = 0
     var groups: [LayerID: (stratum: DrawnLayer.Stratum, opacity: Double)] = [:]
-    // Groups come before the layers in them.
+    // The result has groups before the layers in them.
     return world.layerViewStates(of: view).compactMap { id, state in
       guard let layer = world.layers[id] else { return nil }
       if layer.group == nil { topCount += 1 }

@@ -4,7 +4,7 @@ import Geometry
 import Readers
 import Reading
 
-/// A rectangle of elevation in metres; NaN without a value.
+/// A rectangle of elevation in metres; NaN for pixels without a value.
 struct RasterTile {
   let firstColumn: Int
   let firstRow: Int
