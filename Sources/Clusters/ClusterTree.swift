@@ -78,15 +78,15 @@ struct ClusterEntry: Sendable {
   var node: ClusterNode
 }
 
-/// Points clustered for the zooms 0 to ``ClusterSettings/maxZoom``, as supercluster does it (Agafonkin 2016): from the last zoom down, each
-/// node that is not yet in a cluster takes those within the radius. Nodes are visited by the id of their first point, so the
-/// result depends neither on the order of insertion nor on the history of edits.
+/// Points clustered for the zooms 0 to ``ClusterSettings/maxZoom``, as supercluster does it (Agafonkin 2016): from the last zoom
+/// down, each node that is not yet in a cluster takes the nodes within the radius. Nodes are visited by the id of their first
+/// point, so the result depends neither on the order of insertion nor on the history of edits.
 ///
-/// At each zoom the nodes are in rows: bands of y at least as high as the radius, each sorted by x. A row that is the same at several zooms is
-/// stored once. A value: a copy is O(1), and a change of it copies what it touches.
+/// At each zoom the nodes are in rows: bands of y at least as high as the radius, each sorted by x. Equal rows of several zooms
+/// are stored once. A copy is O(1), and a change copies the rows that it touches.
 ///
-/// Invariant: a node is the first of a cluster, or alone, exactly if no such node with a lower id is within the radius; else it belongs to the
-/// one with the lowest id. So an edit concerns only nodes that it reaches through such neighbours.
+/// Invariant: a node is the first of a cluster, or alone, if and only if no such node with a lower id is within the radius; else
+/// it belongs to the one with the lowest id. So an edit affects only nodes that it reaches through such neighbours.
 public struct ClusterTree: Sendable {
   struct Leaf: Sendable {
     var id: Int

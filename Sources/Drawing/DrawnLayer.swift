@@ -50,7 +50,7 @@ package struct DrawnLayer: Sendable {
   /// insertion; then the clusters that replace points, by their lowest ids.
   ///
   /// - Parameter check: called every few milliseconds where points are clustered.
-  /// - Complexity: O(features), O(n log n) where any has a zIndex.
+  /// - Complexity: O(features); O(n log n) if any feature has a zIndex.
   package func forEachItem(
     checking check: CancellationCheck = { _ in }, _ body: (DrawnItem) throws -> Void
   ) throws {

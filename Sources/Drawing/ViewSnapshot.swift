@@ -11,8 +11,9 @@ import GeoModel
 /// }
 /// ```
 ///
-/// Where points are clustered, clusters are items in their place. The world is a value, so a snapshot stays as it is while the server's world changes, and may be read on any thread. Items are evaluated
-/// one at a time as they are asked for; the snapshot itself costs O(layers).
+/// Clusters are items in place of the points in them. The world is a value, so a snapshot does not change with the server's
+/// world, and may be read on any thread. Each item is evaluated when the iteration reaches it; the snapshot itself costs
+/// O(layers).
 package struct ViewSnapshot: Sendable {
   package let revision: Int
   package let view: View

@@ -5,15 +5,15 @@ import SpatialIndex
 
 /// Reverts one edit of a ``FeatureStore``; edits produce one on request.
 ///
-/// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store
-/// may only change by edits that have been reverted, in selection, and by live edits, which leave no step (``FeatureStore/beginLiveEdit(adding:)``).
+/// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store may only
+/// change by edits that have been reverted, in selection, and by live edits, which leave no step
+/// (``FeatureStore/beginLiveEdit(adding:)``).
 ///
-/// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened:
-/// selection, next minted id, fields. ``FeatureStore/revert(_:)`` is undo and redo: features get back ids, positions
-/// and values, but ids are not minted again, and features that exist before and after keep their selection.
+/// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened, including
+/// selection, next minted id and fields. ``FeatureStore/revert(_:)`` is for undo and redo: features get back ids, positions and
+/// values, but ids are not minted again, and features that exist before and after keep their selection.
 ///
-/// A removed row keeps its values in its chunk, so that a removal records row numbers, and holds only chunks with no
-/// rows left.
+/// A removed row keeps its values in its chunk, so that a removal records row numbers, and only chunks without remaining rows.
 public struct StoreUndoRecord: Sendable {
   enum Step: Sendable {
     /// These rows were added.

@@ -11,7 +11,7 @@ public enum TextStop: Error, Sendable {
   case odd(StaticString)
 }
 
-/// A string between its quotes, as it lies in the buffer.
+/// The bytes of a string between its quotes, in the buffer.
 public struct RawString {
   public let start: UnsafePointer<UInt8>
   public let count: Int

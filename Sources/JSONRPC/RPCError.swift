@@ -13,7 +13,7 @@ public struct RPCError: Error, Sendable {
   public var message: String
   /// A JSON Pointer from the root of the message: `/params/viewpoint/scale`.
   public var path: String?
-  /// What was expected there.
+  /// The expected form of the value at `path`.
   public var expected: String?
   /// Additional members of `data`: name and JSON text.
   public private(set) var details: [(name: String, json: String)] = []

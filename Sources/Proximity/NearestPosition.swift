@@ -82,7 +82,8 @@ struct NearestPosition {
     }
   }
 
-  /// Golden section search (J. Kiefer, "Sequential minimax search for a maximum", Proceedings of the AMS 4 (3), 1953), and both ends.
+  /// Tests both ends, then searches between them by golden section (J. Kiefer, "Sequential minimax search for a maximum",
+  /// Proceedings of the AMS 4 (3), 1953).
   private mutating func search(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
     add(start)
     add(end)

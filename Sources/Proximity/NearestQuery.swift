@@ -61,7 +61,7 @@ public final class NearestQuery: Sendable {
   }
 }
 
-/// Features by their distances, which are measured one by one.
+/// Collects features by distances that are measured individually.
 private struct PlanarShapes<Shape: IndexedShape>: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>

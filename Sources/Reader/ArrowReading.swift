@@ -96,7 +96,7 @@ extension FeatureDataset {
     case (1001, 29) where !ordinate(0).isNaN: block.appendPoint(x: ordinate(0), y: ordinate(1), z: ordinate(2))
     case _ where (1...7).contains(type % 1000): block.appendWKB { $0.append(contentsOf: bytes) }
     default:
-      // Not a geometry that the model holds as it is, such as a curve.
+      // A geometry that has to be converted, such as a curve.
       var shape: OGRGeometryH?
       let failed = gdal.pointee.OGR_G_CreateFromWkb(bytes.baseAddress, nil, &shape, Int32(bytes.count))
       defer { gdal.pointee.OGR_G_DestroyGeometry(shape) }

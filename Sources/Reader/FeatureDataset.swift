@@ -49,7 +49,7 @@ struct FeatureDataset: ~Copyable {
     let dataset = FeatureDataset(
       gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, decoder: decoder,
       call: call)
-    // A parser that reaches a premature end still returns a dataset, with what it has read.
+    // After a premature end of the file, drivers may return a dataset with the part that they have read.
     if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }
     let result = try body(dataset)
     files.reached(1)

@@ -31,7 +31,7 @@ public enum FeatureSource: Hashable, Sendable {
   }
 }
 
-/// Options where the content does not determine how to open a source.
+/// Options for sources whose content does not determine how to open them.
 public struct OpenOptions: Hashable, Sendable {
   /// The fields of a CSV file that hold coordinates.
   public struct PointFields: Hashable, Sendable {

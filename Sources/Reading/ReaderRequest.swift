@@ -6,7 +6,7 @@ import JSON
 public struct ReadJob: Hashable, Sendable {
   /// The folder of the files, for messages; nothing is looked up in it.
   public var folder: String
-  /// Names in the folder, in the order of the message's files: the main one first, then those that belong to it.
+  /// Names in the folder, in the order of the message's files, the main one first.
   public var names: [String]
   /// A path that SQLite opens itself, with the journal. The message's files then only define which files may be opened.
   public var database: String?

@@ -3,7 +3,8 @@
 import GeoModel
 import JSONRPC
 
-/// A time in nanoseconds: the loop's with a real clock, the model's with a manual one, which only `clock/advance` and `clock/set` move.
+/// A time in nanoseconds: the loop's time with a real clock; with a manual one the model's time, which only `clock/advance` and
+/// `clock/set` change.
 struct SendTime {
   private let isManual: Bool
   private var nanoseconds: Int64

@@ -53,7 +53,7 @@ package enum SentList {
 
   // MARK: Objects
 
-  /// - Returns: nil when the node is no object.
+  /// - Returns: nil when the node is not an object.
   private static func entries(from old: [Text: String], to node: StateNode, at path: ModelPath) -> [Entry]? {
     guard members(of: node.text) != nil else { return nil }
     var removed = old

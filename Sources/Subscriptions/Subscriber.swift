@@ -13,7 +13,7 @@ package enum DeliveryProgress {
   case full
 }
 
-/// One subscription. It records which paths changed, and sends their values, read from the world at that time, when it is flushed.
+/// One subscription. It records which paths changed; when flushed, it sends their values, read from the world at that time.
 package protocol Subscriber: AnyObject {
   var id: String { get }
   /// Observed patterns. Changes at, above and below a matching path are recorded.

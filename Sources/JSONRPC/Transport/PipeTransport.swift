@@ -83,7 +83,7 @@ final class PipeTransport: ChannelInboundHandler {
     }
   }
 
-  /// Reads what is there, or comes within ``patience``.
+  /// Reads available input, or input that arrives within ``patience``.
   ///
   /// Waking a thread from a poll takes longer than most requests. After a quick reply the transport therefore retries the read
   /// for ``patience``, yielding the processor in between, until a reply does not come in time. It polls when idle, and when

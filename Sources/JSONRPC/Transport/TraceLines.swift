@@ -3,7 +3,7 @@
 
 import JSON
 
-/// What a line of a trace is made of.
+/// The source of a line of a trace.
 enum TraceEvent: Sendable {
   case begun(Framing)
   case traffic(Traffic)
