@@ -1,4 +1,4 @@
-// Spawning, channel and shared memory of readers.
+// Spawning readers, their channel and shared memory, and decoding of texts.
 #define _GNU_SOURCE
 #include <iconv.h>
 #include "CReader.h"
@@ -27,7 +27,7 @@ int creader_spawn(const char *executable, char *const *arguments, int channel, p
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  // Were the channel 3 already, the copy would keep close-on-exec.
+  // dup2 of 3 to 3 would keep close-on-exec, so the channel is copied first.
   int copy = channel;
   if (channel == 3) copy = fcntl(channel, F_DUPFD_CLOEXEC, 4);
   posix_spawn_file_actions_adddup2(&actions, copy, 3);
@@ -126,8 +126,8 @@ int creader_memory_file(void) { return memfd_create("geomodel", MFD_CLOEXEC | MF
 #define CREADER_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int creader_seal(int descriptor) {
-  // EBUSY although nobody maps it: the kernel holds one of its pages for a moment, such as to move it, and waits for less than that takes
-  // on a busy machine.
+  // EBUSY without a mapping: the kernel briefly holds a page of the file, for example to move it, and on a busy machine for
+  // longer than the system call waits.
   for (int attempt = 0; fcntl(descriptor, F_ADD_SEALS, CREADER_SEALS | F_SEAL_SEAL) != 0; attempt++) {
     if (errno != EBUSY || attempt == 50) return errno;
     poll(NULL, 0, 10);
@@ -152,7 +152,7 @@ int creader_memory_file(void) {
   return descriptor;
 }
 
-// Without seals the receiver reads a copy.
+// The system has no seals; the receiver reads a copy instead.
 int creader_seal(int descriptor) {
   (void)descriptor;
   return 0;
@@ -177,7 +177,7 @@ size_t creader_decode(void *decoder, const char *text, size_t length, char *utf8
   size_t unread = length, room = 4 * length;
   iconv(decoder, NULL, NULL, NULL, NULL);
   while (unread > 0 && iconv(decoder, &in, &unread, &out, &room) == (size_t)-1) {
-    // Not in the encoding, or the first bytes of what the text ends before.
+    // A byte that is invalid in the encoding, or an incomplete character at the end.
     if ((errno != EILSEQ && errno != EINVAL) || room < 3) break;
     memcpy(out, "\xEF\xBF\xBD", 3);
     out += 3;

@@ -1,4 +1,4 @@
-// What confines a reader before it reads foreign bytes. Each part holds where the system has it, and says so.
+// Confines a reader before it reads foreign bytes. Each protection is applied if the system has it, and reported.
 #define _GNU_SOURCE
 #include "CReader.h"
 
@@ -41,7 +41,7 @@ static void bound(int resource, uint64_t bytes) {
 #define __NR_landlock_restrict_self 446
 #endif
 
-// System calls that are refused. What only reads and computes needs none of them.
+// System calls that are refused. Reading and computing need none of them.
 static const int refused[] = {
     __NR_socket, __NR_socketpair, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4, __NR_execve,
     __NR_execveat, __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kill, __NR_tkill, __NR_mount,
@@ -72,7 +72,7 @@ static const int refused[] = {
 #define LOAD(member) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
-// Skips one instruction unless the number is `call`.
+// Skips the next instruction unless the system call is `call`.
 #define IF_CALL(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(call), 0, 1)
 
 static unsigned filter_system_calls(int allow_network) {
@@ -89,7 +89,7 @@ static unsigned filter_system_calls(int allow_network) {
   ADD(LOAD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CREADER_ARCHITECTURE, 1, 0), RETURN(SECCOMP_RET_KILL_PROCESS));
   ADD(LOAD(nr));
 #ifdef __x86_64__
-  // Numbers of the x32 interface.
+  // System calls of the x32 interface have numbers from here on.
   ADD(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE);
 #endif
   for (size_t i = 0; i < count; i++) {
@@ -99,11 +99,11 @@ static unsigned filter_system_calls(int allow_network) {
       continue;
     ADD(IF_CALL(refused[i]), REFUSE);
   }
-  // The C library then starts threads with clone, whose flags a filter can see.
+  // Without clone3 the C library starts threads by clone, whose flags a filter can inspect.
   ADD(IF_CALL(__NR_clone3), RETURN(SECCOMP_RET_ERRNO | ENOSYS));
   ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_clone, 0, 4), LOAD(args[0]),
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0), REFUSE, RETURN(SECCOMP_RET_ALLOW));
-  // Files open for reading only.
+  // Files may be opened for reading only.
   const unsigned writes = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
   ADD(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 4), LOAD(args[2]),
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, writes, 0, 1), REFUSE, RETURN(SECCOMP_RET_ALLOW));
@@ -127,7 +127,7 @@ unsigned creader_confine(uint64_t address_space, uint64_t file_size, int allow_n
   bound(RLIMIT_AS, address_space);
   bound(RLIMIT_FSIZE, file_size);
   bound(RLIMIT_CORE, 0);
-  // A write beyond the bound is an error, not a signal.
+  // Writing beyond the limit returns an error instead of raising a signal.
   signal(SIGXFSZ, SIG_IGN);
   holds |= CREADER_MEMORY;
   if (!allow_network && unshare(CLONE_NEWNET) == 0) holds |= CREADER_NETWORK_NAMESPACE;
@@ -146,7 +146,7 @@ static void allow(int ruleset, int descriptor, uint64_t access) {
 unsigned creader_restrict_files(const char *const *folders, const int *descriptors, size_t count) {
   long version = syscall(__NR_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return 0;
-  // All rights to files of the first version; later ones by their bits, which older headers do not name.
+  // All file rights of the first version; rights of later versions by number, because older headers do not define them.
   uint64_t rights = (1ULL << 13) - 1;
   if (version >= 2) rights |= 1ULL << 13;  // link or rename to elsewhere
   if (version >= 3) rights |= 1ULL << 14;  // truncate

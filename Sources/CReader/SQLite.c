@@ -1,11 +1,11 @@
-// An authorizer for every connection that SQLite opens in a reader: a GeoPackage's views and triggers are foreign code.
+// An authorizer for every SQLite connection in a reader, because the views and triggers of a GeoPackage are foreign code.
 #include "CReader.h"
 
 #include <dlfcn.h>
 #include <string.h>
 #include <strings.h>
 
-// The part of SQLite's interface that is used, so that no header of it is needed. The numbers are part of its contract.
+// The part of SQLite's interface that is used, so that no header is needed. The numbers are part of SQLite's stable interface.
 enum { ok = 0, deny = 1 };
 enum {
   attach = 24, detach = 25, alter = 26, pragma = 19, create_vtable = 29, drop_vtable = 30, function = 31,
@@ -25,12 +25,12 @@ static int is_any(const char *name, const char *const *list) {
   return 0;
 }
 
-// Of functions, those that reach outside or into the connection. GDAL's own and the standard ones compute only.
+// Functions that reach outside, or change the connection. The standard functions and GDAL's own ones only compute.
 static const char *const refused_functions[] = {
     "load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "ogr_geocode", "ogr_geocode_reverse",
     "gdal_get_pixel_value", "ogr_datasource_load_layers", "ogr_getconfigoption", "ogr_setconfigoption",
     "ImportSHP", "ExportSHP", "ImportDBF", "ExportDBF", "BlobFromFile", "BlobToFile", "XB_LoadXML", NULL};
-// Pragmas that write, or let statements write.
+// Pragmas that write, or that permit statements to write.
 static const char *const refused_pragmas[] = {
     "writable_schema", "temp_store_directory", "data_store_directory", "wal_checkpoint", "incremental_vacuum",
     "optimize", NULL};

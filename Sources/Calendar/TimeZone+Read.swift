@@ -1,10 +1,10 @@
 // Reads TZif, the format of time zone data (RFC 8536).
 
 extension TimeZone {
-  /// Reads the 64-bit data and the rule of a file of version 2 or later; nil if it is not one, is damaged, or counts
-  /// leap seconds.
+  /// Reads the 64-bit data and the rule of a file of version 2 or later; nil if it is damaged or of another format.
   ///
-  /// Times are POSIX times, without leap seconds; a file that counts them would be off by their number.
+  /// Times are POSIX times, without leap seconds. A file that counts leap seconds is refused, since its times would be off by
+  /// their number.
   public init?(tzif bytes: [UInt8]) {
     var rest = TZifReader(bytes: bytes[...])
     guard let old = rest.header(), rest.skip(old.byteCount(ofTimes: 4)), let counts = rest.header(), counts.leaps == 0,

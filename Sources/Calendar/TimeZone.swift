@@ -1,4 +1,4 @@
-// The offset of local time from UTC at any instant. Sources of zones read files elsewhere.
+// The offset of local time from UTC at any instant. Sources of zones, which read files, are separate.
 
 /// A time zone.
 ///
@@ -21,7 +21,7 @@ public struct TimeZone: Sendable {
   let offsets: [Offset]
   /// Before the first transition.
   let first: Offset
-  /// After the last transition; nil if the last offset stays.
+  /// The rule after the last transition; nil if the last offset stays.
   let rule: TimeZoneRule?
 
   public static let utc = TimeZone(Offset(seconds: 0, abbreviation: "UTC"))

@@ -51,7 +51,7 @@ struct TimeZoneRule: Sendable {
     let year = CalendarDay(number: (seconds + standard.seconds).flooredQuotient(86_400)).year
     var best = standard
     var since = Int64.min
-    // A time of day may be in another year. Where one year's end meets the next one's start, daylight saving time
+    // The local time of a change may be in an adjacent year. If one period of daylight saving time ends where the next begins, it
     // continues.
     for year in year - 1...year + 1 {
       let start = season.start.seconds(in: year) - standard.seconds

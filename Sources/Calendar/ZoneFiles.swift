@@ -5,8 +5,7 @@ import Synchronization
 
 /// The zones in a folder of TZif files, as installed by tzdata; zones of whole hours need no files.
 ///
-/// Zones are cached: a zone that was set stays known even if its file is removed. Zones that were not found are looked
-/// up again.
+/// Zones are cached, so that a zone stays known even if its file is removed. Names that were not found are looked up again.
 public final class ZoneFiles: TimeZoneSource {
   /// The largest existing files have a few kilobytes.
   private static let largest = 1 << 18
@@ -41,7 +40,7 @@ public final class ZoneFiles: TimeZoneSource {
       }
   }
 
-  /// Nil for unreadable files, and for those of unreasonable size.
+  /// Nil for unreadable files, and for files larger than ``largest``.
   private static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

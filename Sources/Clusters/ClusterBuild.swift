@@ -1,4 +1,4 @@
-// Builds a tree of clusters: the points into rows, then zoom by zoom from the last.
+// Builds a cluster tree: sorts the points into rows, then clusters zoom by zoom, starting with the last.
 
 import Sorting
 
@@ -8,7 +8,7 @@ extension ClusterTree {
   /// - Parameters:
   ///   - points: in any order.
   ///   - check: called every few thousand nodes.
-  /// - Complexity: O(n log n) for points; where all are apart, a zoom costs one pass over them.
+  /// - Complexity: O(n log n) for n points; a zoom at which no points are within the radius takes one pass.
   public init(
     of points: [ClusterPoint], settings: ClusterSettings, checking check: CancellationCheck
   ) rethrows {
@@ -29,7 +29,7 @@ extension ClusterTree {
     try check(0.05)
     var first = try ClusterRows(leaves, reach: settings.reach(at: settings.maxZoom)) { try check(0.05 + 0.1 * $0) }
     levels[settings.maxZoom + 1] = first.stored()
-    // Each cluster has two nodes or more. Memory that is not used stays the system's.
+    // An upper bound, because a cluster has at least two nodes. The system commits no memory that is not written.
     clusters.reserveCapacity(leaves.count)
     var build = ClusterBuild(first, leaves.count)
     for zoom in stride(from: settings.maxZoom, through: 0, by: -1) {
@@ -43,23 +43,24 @@ extension ClusterTree {
 /// The state between zooms.
 struct ClusterBuild {
   var rows: ClusterRows
-  /// By first leaf: whether a node may have neighbours.
+  /// By first leaf: whether a node may have neighbours within the radius.
   private var near: BitTable
   /// By first leaf: whether a node has become part of a cluster at this zoom.
   private var taken: BitTable
-  /// By first leaf: whether its neighbours are to be searched, as ``pairs`` do not have them all.
+  /// By first leaf: whether the node's neighbours have to be searched, because ``pairs`` is incomplete for it.
   private var dense: BitTable
-  /// By entry: the same.
+  /// By entry: whether the node has become part of a cluster at this zoom.
   private var removed: BitTable
-  /// By first leaf, of nodes that may have neighbours. With the node, which its entry has too: both are read together.
+  /// By first leaf, for nodes that may have neighbours: the entry, and a copy of its node, so that both are read together.
   private var places: [(entry: UInt32, node: ClusterNode)]
-  /// First leaves of neighbours, the lower one in the upper half.
+  /// Pairs of neighbours as first leaves, the lower one in the upper half.
   private var pairs: [UInt64] = []
   private var sortedPairs = PairTable()
   private var nodes: [ClusterNode] = []
   private var made: [ClusterEntry] = []
 
-  /// A row in which one entry has more that may be neighbours is not examined further: all its entries may have neighbours.
+  /// Maximum number of candidates of an entry. If one has more, its row is not examined further: all its entries may have
+  /// neighbours.
   private static let denseCount = 48
 
   init(_ rows: ClusterRows, _ leafCount: Int) {
@@ -86,7 +87,7 @@ struct ClusterBuild {
 
   // MARK: Neighbours
 
-  /// Marks the nodes that have another within reach, or may have.
+  /// Marks the nodes that have, or may have, another node within reach.
   private mutating func findNear(_ tree: ClusterTree, _ reach: Reach, checking check: CancellationCheck) rethrows {
     var sinceCheck = 0
     for row in 0..<rows.count {
@@ -150,7 +151,7 @@ struct ClusterBuild {
 
   // MARK: Clusters
 
-  /// Visits nodes by ascending first leaf; each takes those within reach that no other has taken.
+  /// Visits nodes by ascending first leaf; each takes those within reach that have not been taken.
   private mutating func takeNeighbours(
     _ tree: inout ClusterTree, _ reach: Reach, _ zoom: Int, checking check: CancellationCheck
   ) rethrows {
@@ -181,7 +182,7 @@ struct ClusterBuild {
   @inline(__always)
   private func isTaken(_ lead: UInt32) -> Bool { taken.contains(Int(lead)) }
 
-  /// Collects the leads of the nodes that a node takes.
+  /// Collects the leads of the nodes that a node takes into its cluster.
   ///
   /// - Returns: the number of entries examined.
   private func collect(_ lead: UInt32, _ tree: ClusterTree, _ reach: Reach, into group: inout [UInt32]) -> Int {
@@ -219,13 +220,13 @@ struct ClusterBuild {
       removed.insert(Int(place.entry))
       nodes.append(place.node)
     }
-    // The tree is read after it is changed.
+    // A statement of its own, because the tree is read after it has been changed.
     let cluster = tree.makeCluster(of: nodes, at: zoom)
     made.append(tree.entry(of: cluster))
   }
 }
 
-/// A bit for each of some numbers from 0.
+/// A bit for each number from 0 up to a limit.
 struct BitTable {
   private(set) var words: [UInt64]
 
@@ -240,7 +241,7 @@ struct BitTable {
   mutating func removeAll() { for index in words.indices { words[index] = 0 } }
 }
 
-/// Pairs of numbers by the first, in two passes of a counting sort.
+/// Pairs of numbers grouped by the first, in two passes of a counting sort.
 private struct PairTable {
   private var starts: [UInt32] = []
   private var seconds: [UInt32] = []

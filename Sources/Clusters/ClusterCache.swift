@@ -1,15 +1,15 @@
-// Clusters that questions have computed, for the next question.
+// Caches computed clusters for later queries.
 
 import FeatureStore
 import Platform
 import Sorting
 import Synchronization
 
-/// Clusters by what they are of. One question at a time computes those of a key; others for the same key wait for it.
+/// Clusters by object, filter and settings. For each key one query at a time computes; other queries of the same key wait for it.
 ///
-/// At most ``limit`` are kept; the one used longest ago goes first.
+/// At most ``limit`` entries are kept; the least recently used one is dropped first.
 public final class ClusterCache: Sendable {
-  /// What clusters are of: an object, and how it is filtered and clustered.
+  /// Identifies clusters: an object, and how it is filtered and clustered.
   public struct Key: Hashable, Sendable {
     let object: String
     let settings: ClusterSettings
@@ -35,7 +35,7 @@ public final class ClusterCache: Sendable {
 
   public init() {}
 
-  /// Drops what is known of an object that has been closed.
+  /// Drops the clusters of a closed object.
   public func forget(_ object: @autoclosure () -> String) {
     entries.withLock { entries in
       guard !entries.all.isEmpty else { return }
@@ -46,14 +46,14 @@ public final class ClusterCache: Sendable {
 
   public func removeAll() { entries.withLock { $0.all = [:] } }
 
-  /// The objects of which clusters are known.
+  /// The objects with cached clusters.
   var objects: Set<String> { entries.withLock { Set($0.all.keys.map(\.object)) } }
 
   private func entry(_ key: Key) -> Entry {
     entries.withLock { entries in
       entries.uses += 1
       let entry = entries.all[key]?.entry ?? Entry()
-      // Another radius or filter of an object takes the place of the last one.
+      // An object has one entry: a new radius or filter replaces the previous one.
       if entries.all[key] == nil {
         for other in entries.all.keys where other.object == key.object { entries.all[other] = nil }
       }
@@ -65,7 +65,7 @@ public final class ClusterCache: Sendable {
     }
   }
 
-  /// The clusters of a store: those known, brought up to date, else new ones.
+  /// The clusters of a store: the cached ones, brought up to date, or new ones.
   ///
   /// - Parameter check: called every few milliseconds.
   public func features(
@@ -74,7 +74,7 @@ public final class ClusterCache: Sendable {
     let entry = entry(key)
     while true {
       let result = try entry.features.withLockIfAvailable { features -> ClusteredFeatures in
-        // Taken out, so that it is changed in place.
+        // Taken out of the entry, so that the value is uniquely referenced and changed in place.
         var known = features.take()
         if known?.isCurrent(for: store) == false {
           let isUsable = try known?.follow(store, shown: shown, checking: check) ?? false

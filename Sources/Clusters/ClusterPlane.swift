@@ -1,35 +1,35 @@
-// The plane in which points are clustered: Web Mercator's square, or a reference's own plane, in units of 2^32 a side.
+// The plane in which points are clustered: Web Mercator's square, or a reference's own plane, with sides of 2^32 units.
 
 import Geometry
 import Platform
 
-/// How positions of a reference become coordinates of the plane, and back.
+/// Conversion of a reference's positions to coordinates of the plane, and back.
 public enum ClusterPlane: Hashable, Sendable {
   /// Longitudes and latitudes in degrees, on Web Mercator's square.
   case degrees
   /// Web Mercator.
   case mercator
-  /// Another reference, in its own plane: twice the width of Web Mercator, around the origin.
+  /// Any other reference, in its own plane: a square around the origin, twice as wide as Web Mercator's.
   case own(metersPerUnit: Double)
 
   /// The circumference of Web Mercator's sphere, metres.
   public static let width = 2 * 6_378_137 * Double.pi
   private static let side = 0x1p32
 
-  /// By how much the plane is wider than Web Mercator's, where zooms are defined.
+  /// The width of the plane in widths of Web Mercator's square, for which zooms are defined.
   private var turns: Double { if case .own = self { 2 } else { 1 } }
 
-  /// Settings by which a radius is the same on the screen as in Web Mercator.
+  /// Settings in which a radius has the same size on the screen as in Web Mercator.
   public func settings(_ settings: ClusterSettings) -> ClusterSettings {
     ClusterSettings(radius: settings.radius / turns, maxZoom: settings.maxZoom)
   }
 
-  /// Any fraction has one: what is beyond an edge lies on it, and what is not a number on the first.
+  /// The coordinate of a fraction of the side. Fractions beyond an edge are clamped to it, NaN to the first.
   private static func coordinate(_ fraction: Double) -> UInt32 {
     fraction > 0 ? UInt32(min((fraction * side).rounded(.down), side - 1)) : 0
   }
 
-  /// Degrees within a turn.
+  /// Longitude reduced to one turn.
   private static func longitude(_ x: Double) -> Double {
     guard abs(x) > 180 else { return x }
     return x - ((x + 180) / 360).rounded(.down) * 360
@@ -49,15 +49,15 @@ public enum ClusterPlane: Hashable, Sendable {
     }
   }
 
-  /// The distance from the northern edge of the square, of its side: y = 1/2 - ln((1 + sin)/(1 - sin)) / 4 pi.
+  /// The distance from the northern edge as a fraction of the side: y = 1/2 - ln((1 + sin)/(1 - sin)) / 4 pi.
   ///
-  /// - Parameter latitude: a source may have any; beyond a pole it is the pole.
+  /// - Parameter latitude: any number; one beyond a pole is clamped.
   private static func north(_ latitude: Double) -> Double {
     let sine = sin(min(max(latitude, -90), 90) * .pi / 180)
     return 0.5 - 0.25 * log((1 + sine) / (1 - sine)) / .pi
   }
 
-  /// The position of coordinates, in the middle of their unit.
+  /// The position of the middle of a unit.
   public func position(x: UInt32, y: UInt32) -> Point {
     let (x, y) = ((Double(x) + 0.5) / Self.side - 0.5, 0.5 - (Double(y) + 0.5) / Self.side)
     switch self {
@@ -67,9 +67,9 @@ public enum ClusterPlane: Hashable, Sendable {
     }
   }
 
-  /// A box that holds the positions of all clusters of points in a box.
+  /// A box that contains the positions of all clusters of points in a box.
   public func positions(of points: Envelope) -> Envelope {
-    // Longitudes are turned back.
+    // Longitudes are reduced to one turn.
     if case .degrees = self { return Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90) }
     let box = box(points)
     let first = position(x: box.x.lowerBound, y: box.y.upperBound)
@@ -77,9 +77,9 @@ public enum ClusterPlane: Hashable, Sendable {
     return Envelope(xMin: first.x, yMin: first.y, xMax: last.x, yMax: last.y)
   }
 
-  /// The coordinates that a box holds.
+  /// The coordinates within a box.
   public func box(_ envelope: Envelope) -> ClusterTree.Box {
-    // Unlike a position, a box is not turned back: what lies beyond the edge is cut off.
+    // Unlike a longitude, a box is not reduced to one turn: parts beyond the edge are cut off.
     let limit = Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
     var box = envelope
     if case .degrees = self {

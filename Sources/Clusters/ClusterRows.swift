@@ -1,4 +1,4 @@
-// The nodes of one zoom in rows, while a tree is built: flat, with the rows that are already stored.
+// The nodes of one zoom in rows while a tree is built: flat arrays, and references to rows that are stored already.
 
 import Sorting
 
@@ -6,24 +6,25 @@ struct ClusterRows {
   typealias Row = ContiguousArray<ClusterEntry>
 
   private(set) var bounds: [UInt32] = [0]
-  /// Where each row begins in ``entries``, and the end.
+  /// The start of each row in ``entries``, and the end of the last.
   private(set) var starts: [Int] = [0, 0]
   private(set) var entries: Row = []
-  /// As long as ``entries``, which it becomes: new memory for every zoom would cost more than what is written to it.
+  /// A second buffer of the size of ``entries``, exchanged with it: allocating memory for each zoom would cost more than writing
+  /// it.
   private var spare: Row = []
-  /// Rows that a level already has; nil for changed ones.
+  /// Rows that a stored level shares; nil for changed rows.
   private var shared: [Row?] = [nil]
-  /// By entry / 64: a row at or before that of the entry, to find it.
+  /// For each block of 64 entries, a row at or before that of its first entry, where the search for a row starts.
   private var hints: [UInt32] = []
 
-  /// Rows have so many entries, where the points are not denser than the radius.
+  /// Number of entries in a row, unless the row would be lower than the radius.
   private static let rowCount = 96
 
   var count: Int { bounds.count }
 
   init() {}
 
-  /// Sorts points into rows that are at least as high as `reach`.
+  /// Sorts points into rows with a height of at least `reach`.
   init(_ leaves: ContiguousArray<ClusterTree.Leaf>, reach: Reach, checking check: CancellationCheck) rethrows {
     var order: [SortItem] = []
     order.reserveCapacity(leaves.count)
@@ -56,12 +57,13 @@ struct ClusterRows {
     setHints()
   }
 
-  /// The end of a row that begins at `start`: between different y, and none left that would be too low.
+  /// The end of a row that begins at `start` and is at least as high as `reach`. Equal y are not separated; the last row takes
+  /// the rest.
   private static func rowEnd(from start: Int, lowest: UInt64, _ order: [SortItem], _ reach: Reach) -> Int {
     let least = lowest + UInt64(reach.span) + 1
     guard start + rowCount < order.count else { return order.count }
     let next = max(order[start + rowCount].key, least)
-    // Equal ones are in one row.
+    // Points with equal y belong to the same row.
     let end = order[start...].partitioningIndex { $0.key >= next }
     guard end < order.count else { return order.count }
     return end
@@ -84,7 +86,7 @@ struct ClusterRows {
     }
   }
 
-  /// The rows as a level has them.
+  /// The rows in the form of a stored level.
   mutating func stored() -> ClusterTree.Level {
     var level = ClusterTree.Level(bounds: bounds, rows: [])
     level.rows.reserveCapacity(count)
@@ -98,7 +100,7 @@ struct ClusterRows {
 
   // MARK: Changes
 
-  /// Joins rows until each is at least as high as `reach`: in place.
+  /// Merges rows in place until each is at least as high as `reach`.
   mutating func merge(to reach: Reach, checking check: CancellationCheck) rethrows {
     var joined = (bounds: [UInt32](), starts: [0], shared: [Row?]())
     var row = 0
@@ -153,9 +155,9 @@ struct ClusterRows {
     setHints()
   }
 
-  /// Writes the entries of a row that remain and the new ones, by x.
+  /// Writes the remaining entries of a row and the new ones, ordered by x.
   ///
-  /// - Returns: the end of what was written.
+  /// - Returns: the end of the written entries.
   private static func merge(
     _ entries: UnsafeBufferPointer<ClusterEntry>, _ range: Range<Int>, _ removed: BitTable,
     _ new: ArraySlice<ClusterEntry>,

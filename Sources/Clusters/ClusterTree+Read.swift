@@ -1,4 +1,4 @@
-// What is asked of clusters: those in a box, their points, the zoom at which one falls apart.
+// Queries of clusters: nodes in a box, points of a cluster, the zoom at which a cluster separates.
 
 import Sorting
 
@@ -14,7 +14,7 @@ extension ClusterTree {
     }
   }
 
-  /// A zoom for which there are nodes.
+  /// The zoom clamped to the zooms that have nodes.
   func level(_ zoom: Int) -> Int { max(0, min(zoom, settings.maxZoom + 1)) }
 
   /// Calls `body` with each node in a box at a zoom.
@@ -82,7 +82,7 @@ extension ClusterTree {
   /// The lowest id of the points of a node.
   public func firstID(of node: ClusterNode) -> Int { order(of: node) }
 
-  /// The first zoom at which a cluster is no longer shown whole; at most one more than the last zoom with clusters.
+  /// The first zoom at which the cluster is not shown as one node; at most one more than the last zoom with clusters.
   public func expansionZoom(of node: ClusterNode) -> Int {
     node.isCluster ? Int(clusters[node.index].zoom) + 1 : settings.maxZoom + 1
   }
@@ -90,7 +90,7 @@ extension ClusterTree {
   /// Identifies a cluster by the ids of its points.
   public func hash(of node: ClusterNode) -> UInt64 { node.isCluster ? clusters[node.index].hash : 0 }
 
-  /// The nodes of which a cluster is made at its expansion zoom, by ascending first id.
+  /// The nodes of which a cluster consists at its expansion zoom, by ascending first id.
   public func children(of node: ClusterNode) -> [ClusterNode] {
     guard node.isCluster else { return [] }
     var children: [ClusterNode] = []
@@ -102,8 +102,8 @@ extension ClusterTree {
     return children
   }
 
-  /// Calls `body` with the row of each point of a node from `offset` on, until it returns false. The order is that of the tree: the
-  /// points of a child together, children by ascending first id.
+  /// Calls `body` with the row of each point of a node, starting at `offset`, until it returns false. Points are in tree order:
+  /// those of a child together, children by ascending first id.
   ///
   /// - Complexity: O(points from offset on + children skipped).
   public func forEachRow(of node: ClusterNode, from offset: Int = 0, _ body: (UInt32) throws -> Bool) rethrows {
@@ -121,7 +121,7 @@ extension ClusterTree {
     }
   }
 
-  /// The node that shows a leaf at a zoom.
+  /// The node that represents a leaf at a zoom.
   public func node(of leaf: ClusterNode, zoom: Int) -> ClusterNode {
     let level = level(zoom)
     var node = leaf
@@ -129,7 +129,7 @@ extension ClusterTree {
     return node
   }
 
-  /// The cluster around a leaf that has a hash; nil if there is none.
+  /// The cluster with the given hash that contains a leaf; nil if there is none.
   public func cluster(around leaf: ClusterNode, hash: UInt64) -> ClusterNode? {
     var node = parent(of: leaf)
     while node != .none, clusters[node.index].hash != hash { node = parent(of: node) }

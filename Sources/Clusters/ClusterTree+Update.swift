@@ -1,15 +1,15 @@
-// Edits of points: recomputes, zoom by zoom, only what they reach; the result is that of a new tree.
+// Edits of points: only the affected nodes are computed again, zoom by zoom; the result equals a new tree.
 
 import Sorting
 
 extension ClusterTree {
-  /// Removes points and adds others. One that moves is removed and added, with the same id.
+  /// Removes points and adds others. A moved point is removed and added with the same id.
   ///
   /// - Parameters:
   ///   - removed: leaves, each once.
   ///   - check: called every few hundred nodes.
   /// - Returns: the leaves of the added points.
-  /// - Throws: ``ClusterEditTooLarge`` where a new tree costs less, or what `check` throws. The tree is then unusable.
+  /// - Throws: ``ClusterEditTooLarge`` if building a new tree costs less, or any error of `check`. The tree is then unusable.
   /// - Complexity: O(k zooms log n) for k nodes that the edits reach.
   @discardableResult
   public mutating func update(
@@ -40,7 +40,7 @@ extension ClusterTree {
   }
 }
 
-/// An edit concerns so many points that a new tree costs less.
+/// The edit affects so many points that building a new tree costs less.
 public struct ClusterEditTooLarge: Error {}
 
 /// The differences between the nodes of a zoom before and after an edit, carried from zoom to zoom.
@@ -48,16 +48,16 @@ struct ClusterUpdate {
   private var removed: Set<ClusterNode>
   private var added: Set<ClusterNode>
   private(set) var dissolved: [ClusterNode] = []
-  /// Links of nodes before the edit, where it has changed them.
+  /// The previous links of nodes whose links the edit has changed.
   private var oldLinks: [ClusterNode: (parent: ClusterNode, next: ClusterNode)] = [:]
 
-  // Of the current zoom.
+  // State of the current zoom.
   private var zoom = 0
   private var reach = Reach(0)
-  /// The first nodes to which examined ones belong; themselves, where they are first or alone.
+  /// By examined node, the first node of its cluster; the node itself if it is first or alone.
   private var owners: [ClusterNode: ClusterNode] = [:]
   private var pending = PendingNodes()
-  /// Examined nodes that belong to another one than before.
+  /// Examined nodes whose first node has changed.
   private var changed: [ClusterNode] = []
   /// Clusters of this zoom that change.
   private var affected: Set<ClusterNode> = []
@@ -70,7 +70,7 @@ struct ClusterUpdate {
     self.budget = budget
   }
 
-  /// Makes the rows of a zoom follow.
+  /// Applies the differences to the rows of a zoom.
   func apply(to level: inout ClusterTree.Level, _ tree: ClusterTree) {
     for node in removed { level.remove(tree.entry(of: node)) }
     for node in added { level.insert(tree.entry(of: node)) }
@@ -102,7 +102,7 @@ struct ClusterUpdate {
     oldLinks[node]?.parent ?? tree.parent(of: node)
   }
 
-  /// The cluster that a node was taken into at this zoom; nil where it was alone.
+  /// The cluster of a node at this zoom before the edit; nil if it was alone.
   private func oldCluster(of node: ClusterNode, _ tree: ClusterTree) -> ClusterNode? {
     let parent = oldParent(of: node, tree)
     return parent != .none && Int(tree.clusters[parent.index].zoom) == zoom ? parent : nil
@@ -124,17 +124,17 @@ struct ClusterUpdate {
     }
   }
 
-  /// The node that a node belongs to, as far as it is known.
+  /// The first node of a node's cluster, as far as it is determined.
   private func owner(of node: ClusterNode, _ tree: ClusterTree) -> ClusterNode {
     if let owner = owners[node] { return owner }
-    // An added one that has not been examined yet takes nothing yet.
+    // An added node that has not been examined owns only itself.
     if added.contains(node) { return node }
     return oldCluster(of: node, tree).map { tree.clusters[$0.index].first } ?? node
   }
 
   // MARK: Examining
 
-  /// Finds out what a node belongs to; all nodes before it are known. What depends on it is examined later.
+  /// Determines the first node of a node's cluster, given those of all earlier nodes; queues the nodes that depend on it.
   private mutating func examine(_ node: ClusterNode, _ tree: ClusterTree) {
     let neighbours = neighbours(of: node, tree)
     budget -= neighbours.count + 1
@@ -175,13 +175,13 @@ struct ClusterUpdate {
 
   // MARK: Result
 
-  /// Replaces the clusters whose nodes have changed, and makes the differences those of this zoom.
+  /// Replaces the clusters whose nodes have changed, and updates the differences for the next zoom.
   private mutating func replaceClusters(_ tree: inout ClusterTree) {
     var groups: [ClusterNode: Set<ClusterNode>] = [:]
     for node in changed {
       let owner = owner(of: node, tree)
       groups[owner, default: []].insert(node)
-      // The one that takes it may have had a cluster already.
+      // The node that takes it may have had a cluster before.
       if !added.contains(owner), let cluster = oldCluster(of: owner, tree) { affected.insert(cluster) }
     }
     for cluster in affected {
@@ -201,14 +201,14 @@ struct ClusterUpdate {
         new.insert(owner)
       }
     }
-    // Nodes that were alone and still are.
+    // Nodes that were alone before and are alone afterwards.
     let same = gone.intersection(new)
     for node in new.subtracting(same) where !node.isCluster || !isMade(node, tree) { clearLinks(of: node, &tree) }
     dissolved += affected
     (removed, added) = (gone.subtracting(same), new.subtracting(same))
   }
 
-  /// Whether a node has been made at this zoom.
+  /// Whether the cluster was made at this zoom.
   private func isMade(_ node: ClusterNode, _ tree: ClusterTree) -> Bool {
     Int(tree.clusters[node.index].zoom) == zoom
   }
@@ -217,7 +217,7 @@ struct ClusterUpdate {
     if oldLinks[node] == nil { oldLinks[node] = (tree.parent(of: node), tree.next(of: node)) }
   }
 
-  /// A node that is shown alone from now on, and was not.
+  /// Clears the links of a node that was in a cluster and is now shown alone.
   private mutating func clearLinks(of node: ClusterNode, _ tree: inout ClusterTree) {
     keepLinks(of: node, tree)
     tree.link(node, to: .none, before: .none)

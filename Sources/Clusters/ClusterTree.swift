@@ -4,7 +4,7 @@ import Sorting
 
 /// How points are clustered.
 public struct ClusterSettings: Hashable, Sendable {
-  /// Points that are no further apart are clustered, in pixels; a tile of a zoom has ``tileSize`` of them.
+  /// The distance in pixels up to which points are clustered; a tile of a zoom has ``tileSize`` pixels.
   public var radius: Double
   /// The last zoom with clusters; beyond it points are single.
   public var maxZoom: Int
@@ -56,9 +56,9 @@ public struct ClusterPoint: Sendable {
   }
 }
 
-/// A leaf or a cluster of a tree. Valid until the tree is changed.
+/// A leaf or a cluster of a tree. Do not keep one across an edit, after which it may denote another node.
 public struct ClusterNode: Hashable, Sendable {
-  /// The index of a leaf; of a cluster, with the highest bit set.
+  /// The index of a leaf or, with the highest bit set, of a cluster.
   let raw: UInt32
 
   static let none = ClusterNode(raw: .max)
@@ -71,22 +71,22 @@ public struct ClusterNode: Hashable, Sendable {
   @inline(__always) var index: Int { Int(raw & 0x7fff_ffff) }
 }
 
-/// A node where it is shown.
+/// A node and its position at a zoom.
 struct ClusterEntry: Sendable {
   var x: UInt32
   var y: UInt32
   var node: ClusterNode
 }
 
-/// Points clustered for the zooms 0 to ``ClusterSettings/maxZoom``, as supercluster does it (Agafonkin 2016): from the last zoom down, each
-/// node that is not yet in a cluster takes those within the radius. Nodes are visited by the id of their first point, so the
-/// result depends neither on the order of insertion nor on the history of edits.
+/// Points clustered for the zooms 0 to ``ClusterSettings/maxZoom``, as supercluster does it (Agafonkin 2016): from the last zoom
+/// down, each node that is not yet in a cluster takes the nodes within the radius. Nodes are visited by the id of their first
+/// point, so the result depends neither on the order of insertion nor on the history of edits.
 ///
-/// At each zoom the nodes are in rows: bands of y at least as high as the radius, each sorted by x. A row that is the same at several zooms is
-/// stored once. A value: a copy is O(1), and a change of it copies what it touches.
+/// At each zoom the nodes are in rows: bands of y at least as high as the radius, each sorted by x. Equal rows of several zooms
+/// are stored once. A copy is O(1), and a change copies the rows that it touches.
 ///
-/// Invariant: a node is the first of a cluster, or alone, exactly if no such node with a lower id is within the radius; else it belongs to the
-/// one with the lowest id. So an edit concerns only nodes that it reaches through such neighbours.
+/// Invariant: a node is the first of a cluster, or alone, if and only if no such node with a lower id is within the radius; else
+/// it belongs to the one with the lowest id. So an edit affects only nodes that it reaches through such neighbours.
 public struct ClusterTree: Sendable {
   struct Leaf: Sendable {
     var id: Int
@@ -99,10 +99,10 @@ public struct ClusterTree: Sendable {
   }
 
   struct Cluster: Sendable {
-    /// Of the coordinates of its points: exact, whatever the order.
+    /// Sums of the coordinates of all points: exact in any order of addition.
     var sumX: UInt64 = 0
     var sumY: UInt64 = 0
-    /// Of the ids of its points; wraps.
+    /// Sum of the mixed ids of all points; wraps.
     var hash: UInt64 = 0
     var x: UInt32 = 0
     var y: UInt32 = 0
@@ -113,17 +113,17 @@ public struct ClusterTree: Sendable {
     var first = ClusterNode.none
     /// The leaf with the lowest id.
     var lead: UInt32 = 0
-    /// The last zoom at which it is shown.
+    /// The last zoom at which the cluster is shown.
     var zoom: UInt8 = 0
   }
 
-  /// What is shown at a zoom.
+  /// The nodes shown at a zoom.
   struct Level: Sendable {
     /// The lowest y of each row, ascending from 0.
     var bounds: [UInt32] = [0]
     var rows: [ContiguousArray<ClusterEntry>] = [[]]
 
-    /// The row of a y.
+    /// The index of the row that contains a y.
     @inline(__always)
     func row(of y: UInt32) -> Int { bounds.partitioningIndex { $0 > y } - 1 }
   }
@@ -131,11 +131,11 @@ public struct ClusterTree: Sendable {
   public let settings: ClusterSettings
   var leaves: ContiguousArray<Leaf> = []
   var clusters: ContiguousArray<Cluster> = []
-  /// By zoom; the last one has the points.
+  /// By zoom; the last level has the points.
   var levels: [Level]
   var freeLeaves: [UInt32] = []
   var freeClusters: [UInt32] = []
-  /// Number of points that were added or removed since the tree was built.
+  /// Number of points added or removed since the tree was built.
   var edits = 0
 
   init(settings: ClusterSettings) {
@@ -150,7 +150,7 @@ public struct ClusterTree: Sendable {
 
   @inline(__always)
   func lead(of node: ClusterNode) -> UInt32 { node.isCluster ? clusters[node.index].lead : node.raw }
-  /// Nodes are visited in the order of this.
+  /// The order in which nodes are visited: the id of the first point.
   func order(of node: ClusterNode) -> Int { leaves[Int(lead(of: node))].id }
 
   func parent(of node: ClusterNode) -> ClusterNode {

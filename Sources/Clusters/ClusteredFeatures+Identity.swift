@@ -1,17 +1,17 @@
-// Which cluster is which: ids that follow from the points, and how many of these are selected.
+// Identity of clusters: ids derived from their points, and the number of selected points of each.
 
 import FeatureStore
 import Sorting
 
 extension ClusteredFeatures {
-  /// The id of a cluster, the same as long as its points are; nil for a single point.
+  /// The id of a cluster, which is the same as long as its points are; nil for a single point.
   public func clusterID(of node: ClusterNode) -> String? {
     guard node.isCluster else { return nil }
     let digits = String(tree.hash(of: node), radix: 16)
     return "\(tree.firstID(of: node))-" + String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// The cluster of an id; nil if there is none.
+  /// The cluster with an id; nil if there is none.
   public func cluster(_ id: String) -> ClusterNode? {
     let parts = id.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let first = Int(parts[0]), let hash = UInt64(parts[1], radix: 16),

@@ -1,18 +1,18 @@
-// The clusters of a store's points, which follow the store.
+// The clusters of a store's points, updated to follow the store.
 
 import FeatureStore
 import Geometry
 import Sorting
 
-/// Features that are clustered, with the snapshot of the store that the clusters are of.
+/// Clusters, and the snapshot of the store from which they were computed.
 public struct ClusteredFeatures: Sendable {
-  /// Keeps the rows that are shown.
+  /// Filters rows: returns those that are shown.
   public typealias Shown = @Sendable ([UInt32]) -> [UInt32]
 
   public private(set) var tree: ClusterTree
   public private(set) var store: FeatureStore
   public let plane: ClusterPlane
-  /// The leaves of the rows of each chunk, by the chunk's first row; ``ClusterNode/none`` where a row has none.
+  /// For each chunk, by its first row, the leaves of its rows; ``ClusterNode/none`` for a row without a leaf.
   private var leaves: [UInt32: [ClusterNode]] = [:]
 
   /// - Parameter check: called every few thousand features.
@@ -52,41 +52,42 @@ public struct ClusteredFeatures: Sendable {
     leaves[base, default: Array(repeating: .none, count: FeatureChunk.capacity)][Int(row - base)] = leaf
   }
 
-  /// The leaf of a row; nil if it has none.
+  /// The leaf of a row; nil if the row is not clustered.
   public func leaf(ofRow row: UInt32) -> ClusterNode? {
     let base = row & ~UInt32(FeatureChunk.capacity - 1)
     guard let leaf = leaves[base]?[Int(row - base)], leaf != .none else { return nil }
     return leaf
   }
 
-  /// The cluster or single point that shows a row at a zoom; nil for one that is not clustered.
+  /// The cluster or single point that represents a row at a zoom; nil for a row that is not clustered.
   public func node(ofRow row: UInt32, zoom: Int) -> ClusterNode? {
     leaf(ofRow: row).map { tree.node(of: $0, zoom: zoom) }
   }
 
-  /// In the features' reference; of a single point, its own.
+  /// The position in the features' reference; for a single point, its original position.
   public func position(of node: ClusterNode) -> Point {
     if !node.isCluster, let point = store[tree.row(of: node)]?.position { return point }
     let place = tree.position(of: node)
     return plane.position(x: place.x, y: place.y)
   }
 
-  /// The nodes in boxes of the features' reference at a zoom, by ascending id; all where there are no boxes.
+  /// The nodes in boxes of the features' reference at a zoom, by ascending id; all nodes if `boxes` is nil.
   public func nodes(
     in boxes: [Envelope]?, zoom: Int, checking check: CancellationCheck
   ) rethrows -> [ClusterNode] {
     try tree.orderedNodes(in: boxes.map { $0.map(plane.box) } ?? [.init()], zoom: zoom, checking: check)
   }
 
-  /// Whether the clusters are those of a store. O(chunks).
+  /// Whether the clusters were computed from the current state of `other`. O(chunks).
   public func isCurrent(for other: FeatureStore) -> Bool {
     store.slots.count == other.slots.count
       && zip(store.slots, other.slots).allSatisfy { $0.base == $1.base && $0.chunk === $1.chunk }
   }
 
-  /// Follows a store: chunks that differ from the snapshot are compared row by row.
+  /// Updates the clusters to a newer store: chunks that differ from the snapshot are compared row by row.
   ///
-  /// - Returns: false where so much has changed that new clusters cost less; these are then unusable, as they are when `check` throws.
+  /// - Returns: false if so much has changed that computing new clusters costs less. These clusters are then unusable, as they
+  ///   are after `check` throws.
   public mutating func follow(_ next: FeatureStore, shown: Shown, checking check: CancellationCheck) throws -> Bool {
     var known: [UInt32: FeatureChunk] = [:]
     for slot in store.slots { known[slot.base] = slot.chunk }

@@ -1,4 +1,4 @@
-// How clusters are drawn, labelled and described: the rules of a feature reduction, bound to the attributes of clusters.
+// Symbols, labels and popups of clusters: the rules of a feature reduction, bound to the attributes of clusters.
 
 import FeatureStore
 import GeoModel
@@ -20,9 +20,9 @@ package struct ClusterPortrayal: Sendable {
   private let conventions: TextConventions
 
   /// - Parameters:
-  ///   - schema: of the features.
-  ///   - scale: denominator at which they are drawn.
-  ///   - symbolScale: by how much symbols grow.
+  ///   - schema: the schema of the features.
+  ///   - scale: denominator of the scale at which they are drawn.
+  ///   - symbolScale: factor by which symbols are enlarged.
   package init(
     _ reduction: FeatureReduction, of schema: FeatureSchema, scale: Double, symbolScale: Double,
     by conventions: TextConventions
@@ -47,7 +47,7 @@ package struct ClusterPortrayal: Sendable {
   /// Whether symbols depend on the statistics of clusters.
   var needsStatistics: Bool { reduction.renderer?.fields.isSubset(of: [ClusterAttributes.countName]) == false }
 
-  /// The symbol of a cluster as large as it is drawn; nil if it is not.
+  /// The symbol of a cluster in its drawn size; nil if it is not drawn.
   ///
   /// - Parameter total: the number of all points.
   package func symbol(of cluster: FeatureRow, among total: Int) -> Symbol? {
@@ -62,20 +62,20 @@ package struct ClusterPortrayal: Sendable {
     if case .integer(let count) = cluster.value(0) { Int(count) } else { 1 }
   }
 
-  /// The labels of a cluster as large as they are drawn.
+  /// The labels of a cluster in their drawn size.
   package func labels(of cluster: FeatureRow) -> [Label] {
     labels.labels(of: cluster).map { $0.scaled(by: symbolScale) }
   }
 
   package var hasPopups: Bool { reduction.isPopupEnabled && reduction.popup != nil }
 
-  /// The popup of a cluster; nil without a definition.
+  /// The popup of a cluster; nil if none is defined.
   package func popup(of cluster: FeatureRow) -> Popup? {
     guard hasPopups else { return nil }
     return reduction.popup?.popup(of: cluster, schema: schema, by: conventions)
   }
 
-  /// An upper bound of the distance from a cluster's position to what is drawn of it, in device-independent pixels.
+  /// An upper bound of the distance from a cluster's position to its drawn symbol, in device-independent pixels.
   var reach: Double {
     let largest =
       isSizedByRenderer ? renderer.largest : renderer.entries.map { $0.symbol.sized(reduction.maxSymbolSize) }

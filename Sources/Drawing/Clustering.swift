@@ -1,4 +1,4 @@
-// The clusters of a layer or an overlay: what they are of, and at which zoom.
+// The clusters of a layer or an overlay, by its settings and filters, and the zoom of a scale.
 
 import Clusters
 import Expressions
@@ -9,16 +9,16 @@ import Geometry
 import Platform
 import Sorting
 
-/// The zooms of clusters: at zoom 0 the world of Web Mercator has 512 device-independent pixels.
+/// Zooms of clusters: at zoom 0 the world of Web Mercator is 512 device-independent pixels wide.
 package enum ClusterZoom {
   /// Metres per device-independent pixel at 96 dpi and scale 1.
   private static let pixel = 0.0254 / 96
   private static let world = ClusterPlane.width / ClusterSettings.tileSize
 
-  /// The zoom at or below a scale's denominator.
+  /// The zoom for a scale's denominator, rounded down.
   static func zoom(scale: Double, dpi: Double = 96) -> Int {
     let zoom = log2(world / (scale * 0.0254 / dpi))
-    // A scale computed from a zoom is that zoom.
+    // The offset makes a scale computed from a zoom return that zoom despite rounding.
     return Int(min(max((zoom + 1e-9).rounded(.down), 0), Double(FeatureReduction.maxZoom + 1)))
   }
 
@@ -29,7 +29,7 @@ package enum ClusterZoom {
 package struct Clustering: Sendable {
   package let store: FeatureStore
   package let reference: SpatialReference
-  /// Nil where points are not clustered.
+  /// Nil if points are not clustered.
   package let reduction: FeatureReduction?
   private let plane: ClusterPlane
   private let key: ClusterCache.Key
@@ -71,13 +71,13 @@ package struct Clustering: Sendable {
     return info.kind == .geographic ? .degrees : .own(metersPerUnit: info.metersPerUnit ?? 1)
   }
 
-  /// What decides which features are shown, as text.
+  /// The settings that determine which features are shown, as text.
   private static func filter(_ features: LayerFeatures) -> String {
     let time = features.isTimeFilterEnabled ? features.time : nil
     return "\(features.definitionExpression?.text ?? "")\u{0}\(String(describing: time))"
   }
 
-  /// The clusters, known ones brought up to date.
+  /// The clusters; cached ones are brought up to date.
   package func features(checking check: CancellationCheck) throws -> ClusteredFeatures {
     try cache.features(key, of: store, shown: shown, checking: check)
   }
@@ -88,7 +88,7 @@ package struct Clustering: Sendable {
     return reduction?.isActive(at: scale) == true ? zoom : FeatureReduction.maxZoom + 1
   }
 
-  /// A zoom as it is given.
+  /// The zoom at which clusters are computed for a given zoom; beyond the last one if clustering is not active there.
   package func zoom(_ zoom: Int) -> Int {
     reduction?.isActive(at: ClusterZoom.scale(zoom: zoom)) == true ? zoom : FeatureReduction.maxZoom + 1
   }

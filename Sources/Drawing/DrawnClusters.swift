@@ -1,4 +1,4 @@
-// What a view draws in place of the points of a layer or an overlay: clusters at a zoom, evaluated, and those near a screen point.
+// The clusters that a view draws in place of the points of a layer or an overlay, and those near a screen point.
 
 import Clusters
 import FeatureStore
@@ -10,14 +10,14 @@ import Sorting
 package struct DrawnClusters: Sendable {
   package let features: ClusteredFeatures
   package let portrayal: ClusterPortrayal
-  /// That of the view's scale.
+  /// The zoom for the view's scale.
   package let zoom: Int
 
   package init(_ features: ClusteredFeatures, _ portrayal: ClusterPortrayal, zoom: Int) {
     (self.features, self.portrayal, self.zoom) = (features, portrayal, zoom)
   }
 
-  /// Whether a row is drawn itself.
+  /// Whether a row is drawn by itself, not as part of a cluster.
   func isSingle(_ row: UInt32) -> Bool { features.node(ofRow: row, zoom: zoom)?.isCluster != true }
 
   // MARK: Items
@@ -58,7 +58,7 @@ package struct DrawnClusters: Sendable {
 
   // MARK: Hits
 
-  /// The clusters whose symbol is within a circle, last drawn first.
+  /// The clusters whose symbol is within a circle, in reverse drawing order.
   ///
   /// - Complexity: O(log n + nodes near the circle); where the renderer reads statistics, O(points of these).
   func hits(
@@ -92,6 +92,6 @@ package struct DrawnClusters: Sendable {
 /// A cluster whose symbol is within a circle.
 package struct ClusterHit: Sendable {
   package let node: ClusterNode
-  /// From the circle's center, in device-independent pixels; 0 on the symbol.
+  /// Distance from the circle's center, in device-independent pixels; 0 on the symbol.
   package let distance: Double
 }

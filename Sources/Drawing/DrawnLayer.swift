@@ -17,7 +17,7 @@ package struct DrawnLayer: Sendable {
   /// Empty for an overlay without a name.
   package let name: String
   package let stratum: Stratum
-  /// 0 clear, 1 solid; the opacities of groups around it multiplied in.
+  /// Opacity from 0 to 1, multiplied by the opacities of the groups that contain the layer.
   package let opacity: Double
   /// The reference of the items' geometries.
   package let reference: SpatialReference
@@ -29,15 +29,15 @@ package struct DrawnLayer: Sendable {
   let symbols: BoundSymbols
   let labels: BoundLabels
   package let portrayal: Portrayal
-  /// For formatting.
+  /// For formatting texts.
   let conventions: TextConventions
   /// How clusters are drawn; nil without a feature reduction.
   package let clusterPortrayal: ClusterPortrayal?
-  /// The points that are clustered and their zoom; nil where they are drawn themselves.
+  /// The points to be clustered, and their zoom; nil if points are drawn individually.
   let clustering: Result<Clustering, TransformError>?
   let clusterZoom: Int
 
-  /// The clusters that are drawn in place of points; nil where points are drawn themselves.
+  /// The clusters to be drawn in place of points; nil if points are drawn individually.
   ///
   /// - Parameter check: called every few milliseconds.
   /// - Throws: also if the layer's reference is not known to PROJ.
@@ -46,11 +46,11 @@ package struct DrawnLayer: Sendable {
     return DrawnClusters(try clustering.features(checking: check), clusterPortrayal, zoom: clusterZoom)
   }
 
-  /// Calls `body` with each item, first drawn first: those that match the filters and have a geometry, by zIndex, then by insertion;
-  /// then clusters in place of the points in them, by their lowest ids.
+  /// Calls `body` with each item in drawing order: features that match the filters and have a geometry, by zIndex and then by
+  /// insertion; then the clusters that replace points, by their lowest ids.
   ///
   /// - Parameter check: called every few milliseconds where points are clustered.
-  /// - Complexity: O(features), O(n log n) where any has a zIndex.
+  /// - Complexity: O(features); O(n log n) if any feature has a zIndex.
   package func forEachItem(
     checking check: CancellationCheck = { _ in }, _ body: (DrawnItem) throws -> Void
   ) throws {
@@ -62,12 +62,12 @@ package struct DrawnLayer: Sendable {
     try clusters?.forEachItem(selectionColor: selectionColor, checking: { try check(0.5 + 0.5 * $0) }, body)
   }
 
-  /// The popups of rows; none where popups are disabled.
+  /// The popups of rows; empty if popups are disabled.
   package func popups(of rows: [FeatureRow]) -> [SymbologyProtocol.Popup] {
     Portraying.popups(rows, portrayal, store.schema, name: name, by: conventions)
   }
 
-  /// A row's item; nil where nothing is drawn of it.
+  /// The item of a row; nil if nothing of it is drawn.
   package func item(of row: FeatureRow) -> DrawnItem? {
     guard row.isVisible, let geometry = row.geometry else { return nil }
     let symbol = symbols.symbol(of: row)?.evaluated(scale: symbolScale)
@@ -79,10 +79,10 @@ package struct DrawnLayer: Sendable {
   }
 }
 
-// MARK: - Of a world
+// MARK: - From a world
 
 extension DrawnLayer {
-  /// A loaded layer at a scale, by itself: as an operational layer without groups around it.
+  /// A loaded layer at a scale, alone: as an operational layer outside of groups.
   package init(
     _ layer: Layer, _ features: LayerFeatures, _ store: FeatureStore, at scale: Double, dpi: Double = 96,
     _ stratum: Stratum = .operational, opacity: Double = 1, in world: World
@@ -129,9 +129,9 @@ extension DrawnLayer {
 
 /// A feature or graphic that is drawn, or a cluster of several.
 package struct DrawnItem: Sendable {
-  /// What a cluster is of.
+  /// The content of a cluster.
   package struct Cluster: Sendable {
-    /// The same as long as its points are.
+    /// The id, which is the same as long as the cluster's points are.
     package let id: String
     /// The number of its points.
     package let count: Int
@@ -140,24 +140,24 @@ package struct DrawnItem: Sendable {
     package let attributes: [(name: String, value: AttributeValue)]
   }
 
-  /// Of a cluster, the lowest of its points.
+  /// The id of the feature; for a cluster, the lowest id of its points.
   package let id: Int
-  /// In its layer's reference.
+  /// In the layer's reference.
   package let geometry: Geometry
-  /// As large as it is drawn; nil where only labels are.
+  /// In its drawn size; nil if only labels are drawn.
   package let symbol: Symbol?
-  /// As large as they are drawn.
+  /// In their drawn size.
   package let labels: [Label]
-  /// Nil where the item is not selected; of a cluster, where no point in it is.
+  /// Nil if the item is not selected; for a cluster, if none of its points is.
   package let selectionColor: Color?
   /// Nil for a feature or graphic.
   package var cluster: Cluster?
 }
 
 extension DrawnSymbol {
-  /// The symbol as large as it is drawn; nil where a symbol of its own cannot be read.
+  /// The symbol in its drawn size; nil if the feature's own symbol cannot be read.
   ///
-  /// - Parameter scale: by how much it grows.
+  /// - Parameter scale: factor by which it is enlarged.
   func evaluated(scale: Double) -> Symbol? {
     switch self {
     case .made(let symbol): symbol.scaled(by: scale)

@@ -1,4 +1,4 @@
-// How far a screen point is from what is drawn of a geometry.
+// The distance from a screen point to a drawn geometry.
 
 import GeoModel
 import Geometry
@@ -13,7 +13,7 @@ struct GeometryDistance {
   /// Positions between two checks.
   private static let block = 1 << 14
 
-  /// The distance; infinite where nothing is drawn.
+  /// The distance; infinite if nothing is drawn.
   ///
   /// - Parameter geometry: in the map's reference.
   func distance(to geometry: Geometry) throws -> Double {
@@ -76,7 +76,7 @@ struct GeometryDistance {
     return (square.squareRoot(), isEven)
   }
 
-  /// Calls `body` with where each position is, from the screen point.
+  /// Calls `body` with the offset of each position from the screen point.
   @inline(__always)
   private func forEach(_ run: Positions, _ body: (ScreenVector) -> Void) throws {
     let stride = run.stride

@@ -9,7 +9,7 @@ import Sorting
 package struct ScreenCircle: Sendable {
   package let x: Double
   package let y: Double
-  /// 0 for its center alone.
+  /// 0 for the center alone.
   package let radius: Double
 
   package init(x: Double, y: Double, radius: Double) {
@@ -20,16 +20,16 @@ package struct ScreenCircle: Sendable {
 /// A feature or graphic that is drawn within a circle.
 package struct Hit: Sendable {
   package let row: UInt32
-  /// From the circle's center, in device-independent pixels; 0 on what is drawn.
+  /// Distance from the circle's center, in device-independent pixels; 0 on the drawn geometry.
   package let distance: Double
 }
 
-/// The hits of a layer or an overlay, last drawn first.
+/// The hits of a layer or an overlay, in reverse drawing order.
 package struct Hits: Sendable {
-  /// They lie above the others.
+  /// Hits on clusters, which are drawn above all others.
   package fileprivate(set) var clusters: [ClusterHit] = []
   package fileprivate(set) var hits: [Hit] = []
-  /// Whether there are more than were asked for.
+  /// Whether there are more hits than the limit.
   package fileprivate(set) var exceedsLimit = false
 
   package init() {}
@@ -38,14 +38,14 @@ package struct Hits: Sendable {
 }
 
 extension DrawnLayer {
-  /// What is drawn of the layer within a circle: at most `limit` hits, those drawn last.
+  /// The features and clusters that the layer draws within a circle: at most `limit` hits, in reverse drawing order.
   ///
   /// - Parameters:
-  ///   - clusters: what is drawn in place of points; nil where they are not clustered.
-  ///   - check: called at times with the fraction done.
+  ///   - clusters: the clusters drawn in place of points; nil if points are not clustered.
+  ///   - check: called from time to time with the fraction done.
   ///   - cancellation: called at least every few milliseconds; throws to cancel.
   /// - Throws: also if the layer's reference cannot be transformed to the view's.
-  /// - Complexity: O(log n + candidates), where candidates are near the circle and not below `limit` hits.
+  /// - Complexity: O(log n + candidates). Candidates are features near the circle, except those below the first `limit` hits.
   package func hits(
     in circle: ScreenCircle, of view: View, limit: Int, clusters: DrawnClusters? = nil,
     _ transformer: any CoordinateTransformer, checking check: CancellationCheck,
@@ -68,7 +68,7 @@ extension DrawnLayer {
     var search = try HitSearch(self, clusters, circle, view, transformer, checking: cancellation)
     let rows = try search.candidates(transformer) { try check(0.2 * $0) }
     var result = Hits()
-    // Most searches end after a few rows; long ones take longer runs.
+    // Most searches end after a few rows, so runs are short first and then longer.
     var (end, count) = (rows.count, 64)
     while end > 0 {
       try check(1 - 0.8 * Double(end) / Double(rows.count))
@@ -120,7 +120,7 @@ private struct HitSearch {
 
   // MARK: Candidates
 
-  /// The rows whose geometry may be within reach, first drawn first.
+  /// The rows whose geometry may be within reach, in drawing order.
   func candidates(
     _ transformer: any CoordinateTransformer, checking check: CancellationCheck
   ) throws -> [UInt32] {
@@ -139,10 +139,10 @@ private struct HitSearch {
     return try store.sortedForDrawing(rows) { try check(0.5 + 0.5 * $0) }
   }
 
-  /// The rows of points in boxes, and of other geometries that may be drawn there. The map draws straight edges, which
-  /// depart from the layer's own by less than half of their length where they are shorter than a thousand kilometres.
+  /// The rows of points in boxes, and of other geometries that may be drawn there. Edges are straight on the map, not in the
+  /// layer's reference; if shorter than a thousand kilometres, they differ by less than half of their length.
   ///
-  /// - Complexity: O(n) where the layer has others than points; some 20 nanoseconds for each.
+  /// - Complexity: O(n) if the layer has geometries other than points; some 20 nanoseconds for each.
   private func rowsWithBentEdges(
     near boxes: [Envelope], _ info: SpatialReferenceInfo, checking check: CancellationCheck
   ) throws -> [UInt32] {
@@ -163,10 +163,10 @@ private struct HitSearch {
 
   // MARK: Tests
 
-  /// The hits among rows that are in drawing order, last drawn first.
+  /// The hits among rows given in drawing order, in reverse drawing order.
   mutating func hits(among rows: [UInt32], limit: Int) throws -> [Hit] {
     let single = clusters.map { clusters in rows.filter(clusters.isSingle) } ?? rows
-    // What has no symbol is left out before positions are transformed.
+    // Features without a symbol are skipped before positions are transformed.
     let shown = try (layer.features?.shown(single) ?? single).reversed().enumerated().compactMap { index, row in
       if index & 255 == 255 { try check() }
       return layer.store[row].map(layer.symbols.hasSymbol) ?? false ? row : nil
@@ -191,7 +191,7 @@ private struct HitSearch {
     return hits
   }
 
-  /// Where the map draws the rows that are points; not a number for others, and for those that it cannot draw.
+  /// The map positions of rows that are points; NaN for other geometries, and for points that cannot be transformed.
   private func positions(of rows: [UInt32], _ transform: MapTransform) throws -> [SIMD2<Double>] {
     var values: [Double] = []
     for row in rows { if let point = layer.store[row]?.point { values += [point.x, point.y] } }
@@ -235,14 +235,14 @@ private struct HitSearch {
   }
 }
 
-/// The symbols of graphics that have their own, each text parsed once.
+/// The symbols of graphics that have their own; each text is parsed once.
 private struct OwnSymbols {
   static let limit = 4096
   private var parsed: [String: Symbol?] = [:]
 
   static func parsed(_ text: String) -> Symbol? { DrawnSymbol.own(Text(text)).evaluated(scale: 1) }
 
-  /// The symbol of a feature as large as it is drawn; nil if it is not.
+  /// The symbol of a feature in its drawn size; nil if it is not drawn.
   mutating func symbol(of feature: FeatureRow, _ layer: DrawnLayer) -> Symbol? {
     guard let text = feature.symbol else {
       return layer.symbols.symbol(of: feature)?.evaluated(scale: layer.symbolScale)

@@ -1,24 +1,24 @@
-// Where that lies which may be drawn within a circle: in a layer's reference, and in the copies of the map's world.
+// The area around a screen circle in which a drawn feature can be hit, in the layer's reference and in each copy of the world.
 
 import GeoModel
 import Geometry
 
-/// The surroundings of a circle on the screen.
+/// The area around a circle on the screen in which features are searched.
 struct HitArea {
   let frame: ScreenFrame
-  /// The greatest distance of a position from the circle's center whose symbol may be within it, in pixels.
+  /// The greatest distance, in pixels, from the circle's center to a position whose symbol may be within the circle.
   let reach: Double
-  /// Nil where the layer has the map's reference.
+  /// Nil if the layer is in the map's reference.
   let transform: MapTransform?
   private let layer: SpatialReference
   private let view: View
 
-  /// Coordinates are rounded; what is this near is hit. In pixels.
+  /// Tolerance in pixels for the rounding of coordinates.
   static let rounding = 1e-6
-  /// Worlds drawn side by side in which one feature is looked for.
+  /// Maximum number of copies of the world, to either side, in which a feature is searched.
   private static let maxCopies = 64.0
 
-  /// - Parameter symbols: by how much the largest symbol reaches beyond its position, in pixels.
+  /// - Parameter symbols: how far the largest symbol extends from its position, in pixels.
   init(
     _ circle: ScreenCircle, _ symbols: Double, _ layer: DrawnLayer, _ view: View,
     _ transformer: any CoordinateTransformer
@@ -30,9 +30,9 @@ struct HitArea {
     (self.layer, self.view) = (layer.reference, view)
   }
 
-  /// Boxes in the layer's reference that hold all positions within reach; nil if none are known.
+  /// Boxes in the layer's reference that contain all positions within reach; nil if they cannot be determined.
   ///
-  /// - Parameter extent: of all positions.
+  /// - Parameter extent: the box of all positions.
   func boxes(within extent: Envelope, _ transformer: any CoordinateTransformer) -> [Envelope]? {
     let box = frame.box(radius: reach)
     guard transform != nil else { return view.wrap?.turns(of: box, over: extent) ?? [box] }
@@ -48,7 +48,7 @@ struct HitArea {
     return result
   }
 
-  /// The frames of the worlds in which a box is within reach.
+  /// Screen frames for the copies of the world in which a box is within reach.
   func frames(of box: Envelope) -> [ScreenFrame] {
     guard let wrap = view.wrap else { return [frame] }
     let near = frame.box(radius: reach)
@@ -60,10 +60,10 @@ struct HitArea {
     return stride(from: low, through: high, by: 1).map { frame.moved(east: $0 * wrap.width) }
   }
 
-  /// Whether a place of the map is within reach in some world.
+  /// Whether a map position is within reach in any copy of the world.
   func isNear(_ place: SIMD2<Double>) -> Bool { frames(at: place).contains { isNear(place, $0) } }
 
-  /// The distance from the circle's center to a symbol at a place of the map, in pixels; infinite out of reach.
+  /// The distance in pixels from the circle's center to a symbol at a map position; infinite out of reach.
   ///
   /// - Parameter symbol: called within reach; nil if nothing is drawn.
   func distance(at place: SIMD2<Double>, to symbol: () -> Symbol?) -> Double {
@@ -80,7 +80,7 @@ struct HitArea {
     frames(of: Envelope(xMin: place.x, yMin: place.y, xMax: place.x, yMax: place.y))
   }
 
-  /// Where the map draws a position of the layer; nil where it cannot.
+  /// The map position at which a position of the layer is drawn; nil if it cannot be transformed.
   func place(of position: Point) throws(TransformError) -> SIMD2<Double>? {
     guard let transform else { return SIMD2(position.x, position.y) }
     var values = [position.x, position.y]

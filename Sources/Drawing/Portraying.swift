@@ -7,7 +7,7 @@ import TextFormatting
 import WireCoding
 
 package enum Portraying {
-  /// The rows of ids, in order; those that are not there are named in one error.
+  /// The rows of ids, in order; throws one error that names all unknown ids.
   package static func rows(_ ids: [Int], of store: FeatureStore, _ noun: String) throws -> [FeatureRow] {
     var rows: [FeatureRow] = []
     var missing: [ItemError] = []
@@ -24,15 +24,15 @@ package enum Portraying {
   }
 
   /// - Parameters:
-  ///   - scale: by how much they grow.
-  ///   - selection: the colour of what is selected.
+  ///   - scale: factor by which symbols are enlarged.
+  ///   - selection: the colour of selected features.
   package static func symbols(
     _ rows: [FeatureRow], _ bound: BoundSymbols, scale: Double, selection: Color?
   ) -> [SymbologyProtocol.FeatureSymbol] {
     rows.map { row in
       let selected = row.isSelected ? selection?.text : nil
       switch bound.symbol(of: row) {
-      // As it was given, absent members included.
+      // The text is returned as given, without default members.
       case .own(let text)? where scale == 1:
         return .init(id: row.id, symbol: Wire.storedSymbol(text.string), selectionColor: selected)
       case let drawn?:
@@ -42,7 +42,7 @@ package enum Portraying {
     }
   }
 
-  /// - Parameter scale: by how much their texts grow.
+  /// - Parameter scale: factor by which texts are enlarged.
   package static func labels(_ rows: [FeatureRow], _ bound: BoundLabels, scale: Double) -> [SymbologyProtocol.Label] {
     rows.flatMap { row in bound.labels(of: row).map { Wire.label($0, of: row.id, scale: scale) } }
   }
@@ -56,9 +56,9 @@ package enum Portraying {
     }
   }
 
-  /// The lines of a renderer, with how many rows are drawn so where they are given.
+  /// The legend of a renderer, with the number of rows for each entry if rows are given.
   ///
-  /// - Parameter scale: by how much symbols grow.
+  /// - Parameter scale: factor by which symbols are enlarged.
   package static func legend(
     _ renderer: Renderer, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
     by conventions: TextConventions, isCancelled: () -> Bool
@@ -76,9 +76,9 @@ package enum Portraying {
     }
   }
 
-  /// The lines of a layer without a renderer: one for each kind of shape in it.
+  /// The legend of a layer without a renderer: one entry for each kind of shape.
   ///
-  /// - Parameter scale: by how much symbols grow.
+  /// - Parameter scale: factor by which symbols are enlarged.
   package static func plainLegend(
     name: String, kind: ShapeKind?, counts: Bool, _ store: FeatureStore?, _ layer: LayerFeatures?, scale: Double,
     isCancelled: () -> Bool
@@ -96,10 +96,10 @@ package enum Portraying {
     }
   }
 
-  /// A legend by features has so many lines at most.
+  /// Maximum number of entries of a legend by features.
   private static let styledLines = 100
 
-  /// The lines of a layer whose features say how they look: one for each symbol that turns up.
+  /// The legend of a layer whose features have their own styles: one entry for each distinct symbol.
   package static func styledLegend(
     name: String, counts: Bool, _ store: FeatureStore, _ symbols: BoundSymbols, _ layer: LayerFeatures,
     scale: Double, isCancelled: () -> Bool
@@ -122,7 +122,7 @@ package enum Portraying {
     }
   }
 
-  /// Calls `body` with every row that the layer, if it is one, lets through, looking for a cancel on the way.
+  /// Calls `body` with every row that passes the layer's filters (all rows without a layer), and checks for cancellation.
   private static func visit(
     _ store: FeatureStore, _ layer: LayerFeatures?, _ isCancelled: () -> Bool, _ body: (FeatureRow) -> Void
   ) throws {

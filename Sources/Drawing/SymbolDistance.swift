@@ -1,4 +1,4 @@
-// How far a point of the screen is from what a symbol draws. In device-independent pixels, x to the right, y down.
+// The distance from a screen point to a drawn symbol, in device-independent pixels with x to the right and y down.
 
 import GeoModel
 import Platform
@@ -22,7 +22,7 @@ extension SIMD2<Double> {
 extension Symbol {
   /// Distance to the symbol drawn at a point; infinite if it draws no points.
   ///
-  /// - Parameter vector: from the point.
+  /// - Parameter vector: the offset from the point.
   func distance(from vector: ScreenVector) -> Double {
     switch self {
     case .simpleMarker(let marker): marker.distance(from: vector)
@@ -32,7 +32,7 @@ extension Symbol {
     }
   }
 
-  /// Whether it draws points.
+  /// Whether the symbol draws points.
   var drawsPoints: Bool {
     switch self {
     case .simpleMarker, .text: true
@@ -41,7 +41,7 @@ extension Symbol {
     }
   }
 
-  /// Half of the width with which lines are drawn; nil if none are.
+  /// Half of the width of drawn lines; nil if the symbol draws none.
   var lineReach: Double? {
     switch self {
     case .simpleLine(let line): line.reach
@@ -50,7 +50,7 @@ extension Symbol {
     }
   }
 
-  /// Half of the width with which edges of areas are drawn; nil if areas are not.
+  /// Half of the width of drawn outlines of areas; nil if the symbol draws no areas.
   var edgeReach: Double? {
     switch self {
     case .simpleLine(let line): line.reach
@@ -60,7 +60,7 @@ extension Symbol {
     }
   }
 
-  /// Whether areas are filled.
+  /// Whether the symbol fills areas.
   var isFill: Bool {
     switch self {
     case .simpleFill: true
@@ -69,7 +69,7 @@ extension Symbol {
     }
   }
 
-  /// An upper bound of the distance from a geometry to what is drawn of it.
+  /// An upper bound of the distance from a geometry to its drawn symbol.
   var reach: Double {
     switch self {
     case .simpleMarker(let marker):
@@ -90,7 +90,7 @@ extension SimpleLineSymbol {
 extension SimpleMarkerSymbol {
   fileprivate func distance(from vector: ScreenVector) -> Double {
     let (half, place) = (size / 2, (vector - ScreenVector(xOffset, -yOffset)).turned(by: -angle))
-    // All shapes are symmetric from left to right, all but the triangle from top to bottom.
+    // All shapes are symmetric left to right, and all but the triangle top to bottom.
     let (x, y) = (abs(place.x), abs(place.y))
     let (corner, outside) = (ScreenVector(x, y), outline?.reach ?? 0)
     func edge(_ startX: Double, _ startY: Double, _ endX: Double, _ endY: Double) -> Double {
@@ -108,7 +108,7 @@ extension SimpleMarkerSymbol {
     return max(distance, 0)
   }
 
-  /// Distance to a triangle as wide and high as the square around it, its tip up.
+  /// Distance to the triangle inscribed in a square, with its tip at the top.
   ///
   /// - Parameter place: from the middle of the square, in its right half.
   private static func triangle(_ place: ScreenVector, _ half: Double) -> Double {
@@ -128,7 +128,7 @@ extension TextSymbol {
 
   fileprivate func distance(from vector: ScreenVector) -> Double {
     guard !text.string.isEmpty else { return .infinity }
-    // The text turns around its point.
+    // The text is rotated about its point.
     let place = (vector - ScreenVector(xOffset, -yOffset)).turned(by: -angle)
     let (width, height) = (width, height)
     let left =

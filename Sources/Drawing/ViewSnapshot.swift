@@ -1,8 +1,8 @@
-// A view as it is drawn, from a world alone: layers and overlays in drawing order, each item with everything evaluated.
+// The drawn state of a view, computed from a world alone: layers and overlays in drawing order, with evaluated items.
 
 import GeoModel
 
-/// What a view shows: enough to draw it or to describe it.
+/// The content of a view: enough to draw or describe it.
 ///
 /// ```swift
 /// let snapshot = try ViewSnapshot(of: "v", in: world)
@@ -11,14 +11,15 @@ import GeoModel
 /// }
 /// ```
 ///
-/// Where points are clustered, clusters are items in their place. The world is a value, so a snapshot stays as it is while the server's world changes, and may be read on any thread. Items are evaluated
-/// one at a time as they are asked for; the snapshot itself costs O(layers).
+/// Clusters are items in place of the points in them. The world is a value, so a snapshot does not change with the server's
+/// world, and may be read on any thread. Each item is evaluated when the iteration reaches it; the snapshot itself costs
+/// O(layers).
 package struct ViewSnapshot: Sendable {
   package let revision: Int
   package let view: View
   package let backgroundColor: Color?
-  /// First drawn first: the basemap's layers, operational layers, reference layers, overlays. Only what is loaded, visible and within its
-  /// scale range.
+  /// In drawing order: the basemap's layers, operational layers, reference layers, overlays. Contains only layers that are
+  /// loaded, visible and within their scale range.
   package let layers: [DrawnLayer]
 
   package init(of id: ViewID, in world: World) throws(ModelError) {
@@ -34,7 +35,7 @@ package struct ViewSnapshot: Sendable {
     let operationalEnd = baseCount + content.operationalLayers.count
     var topCount = 0
     var groups: [LayerID: (stratum: DrawnLayer.Stratum, opacity: Double)] = [:]
-    // Groups come before the layers in them.
+    // The result has groups before the layers in them.
     return world.layerViewStates(of: view).compactMap { id, state in
       guard let layer = world.layers[id] else { return nil }
       if layer.group == nil { topCount += 1 }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// An open raster: its first band as elevation in metres.
 ///
-/// Thread-safe; calls are serialized. The file stays open until the last reference goes.
+/// Thread-safe; calls are serialized. The file stays open until the last reference is released.
 ///
 /// ```swift
 /// let raster = try ElevationRaster(readers, path: "/data/alps.tif")
@@ -84,8 +84,7 @@ public final class ElevationRaster: Sendable {
 
 /// Maps positions to the pixels of a sample.
 struct SampleGrid {
-  /// Width and height of a tile in pixels; each is read with one more column and row, for the neighbours of its last
-  /// pixels.
+  /// Width and height of a tile in pixels; each tile is read with one more column and row, to interpolate at its last pixels.
   static let tileSize = 256
 
   /// The first pixel of a sample, and the weights of the next column and row, in 0..<1.
@@ -110,7 +109,7 @@ struct SampleGrid {
     self.interpolation = interpolation
   }
 
-  /// Nil outside. Outer edges are inside, with a millionth of a pixel for rounding.
+  /// Nil outside of the raster. The outer edges are inside, with a tolerance of a millionth of a pixel for rounding.
   func cell(x: Double, y: Double) -> Cell? {
     let (column, row) = transform.pixel(x: x, y: y)
     let slack = 1e-6
@@ -121,7 +120,7 @@ struct SampleGrid {
     case .nearest:
       return cell(Int(min(max(column, 0), Double(width - 1))), 0, Int(min(max(row, 0), Double(height - 1))), 0)
     case .bilinear:
-      // Values hold at pixel centres; beyond the outermost centres there is only one to use.
+      // Values apply to pixel centres; beyond the outermost centres only one is available.
       let column = min(max(column - 0.5, 0), Double(width - 1))
       let row = min(max(row - 0.5, 0), Double(height - 1))
       let c = Int(column)

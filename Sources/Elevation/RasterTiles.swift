@@ -4,7 +4,7 @@ import Geometry
 import Readers
 import Reading
 
-/// A rectangle of elevation in metres; NaN without a value.
+/// A rectangle of elevation in metres; NaN for pixels without a value.
 struct RasterTile {
   let firstColumn: Int
   let firstRow: Int
@@ -20,7 +20,7 @@ struct RasterTile {
     if right != 0 { sum += heights[start + 1] * right * (1 - below) }
     if below != 0 { sum += heights[start + width] * (1 - right) * below }
     if right != 0 && below != 0 { sum += heights[start + width + 1] * right * below }
-    // NaN of any pixel with a weight stays NaN; a scale of the file's may lead beyond all numbers.
+    // A NaN pixel with a weight makes the sum NaN; the file's scale may make it infinite.
     return sum.isFinite ? .value(sum) : .noData
   }
 }

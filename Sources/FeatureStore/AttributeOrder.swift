@@ -12,7 +12,7 @@ import Sorting
 struct AttributeOrder {
   private let store: FeatureStore
   private let terms: [SortTerm]
-  /// Whether a term's texts are ordered as times.
+  /// By term, whether texts are ordered as times.
   private let areTimes: [Bool]
 
   init(_ store: FeatureStore, _ terms: [SortTerm]) {
@@ -26,7 +26,7 @@ struct AttributeOrder {
     var depth = 0
   }
 
-  /// Rows with equal keys up to a level.
+  /// Rows whose keys are equal up to a level.
   private struct Run: BitwiseCopyable {
     let start: Int
     let end: Int
@@ -42,7 +42,7 @@ struct AttributeOrder {
     var rest = items.count
     var sinceCheck = 0
     while let run = runs.popLast() {
-      // The first level is most of the work. Progress of later levels is the share of rows in final order.
+      // The first level is most of the work. For later levels, progress is the share of rows in final order.
       let isFirst = run.level.term == 0 && run.level.depth == 0
       let done = isFirst ? 0 : 0.8 + 0.2 * (1 - Double(rest) / Double(items.count))
       sinceCheck += run.end - run.start
@@ -141,8 +141,8 @@ struct AttributeOrder {
     case number, instant, text, bool, none
   }
 
-  /// The level that distinguishes rows with equal keys of this one: more of the same value, the next term, the id; nil
-  /// after that.
+  /// The level that distinguishes rows with equal keys of this one: a further part of the same value, the next term, or the id;
+  /// nil after the id.
   @inline(__always)
   private func level(after level: Level, _ item: SortItem) -> Level? {
     guard level.term < terms.count else { return nil }
@@ -150,7 +150,7 @@ struct AttributeOrder {
     let key = isDescending ? ~item.key : item.key
     let hasMore =
       switch kind(of: item, isDescending) {
-      // Above 2^53 a double stands for several integers.
+      // Beyond 2^53 a double represents several integers.
       case .number: level.depth == 0 && (key >= Self.number(0x1p53) || key <= Self.number(-0x1p53))
       case .instant: level.depth == 0
       case .text: key & 0xff == 8
@@ -200,17 +200,17 @@ struct AttributeOrder {
     }
   }
 
-  /// A double's bits in an order equal to that of the values; both zeros are equal.
+  /// A double's bits, mapped so that they sort like the values; both zeros are equal.
   @inline(__always)
   private static func number(_ double: Double) -> UInt64 {
     let bits = (double + 0).bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
   }
 
-  /// The difference of an integer and the nearest double.
+  /// The difference between an integer and the nearest double.
   private static func rounding(of integer: Int64) -> UInt64 {
     let nearest = Double(integer)
-    // For 2^63 the wrapped difference is right: it is small.
+    // For 2^63 the wrapped difference is correct, because the difference is small.
     let whole = nearest < 0x1p63 ? Int64(nearest) : .min
     return UInt64(bitPattern: integer &- whole) ^ 1 << 63
   }

@@ -19,7 +19,7 @@ struct BatchColumn: Sendable {
   /// The tags that occur, one bit each.
   private(set) var seen: UInt8 = 0
   private(set) var texts = TextArena()
-  /// A text did not fit; the store then refuses the batch.
+  /// Whether a text did not fit; the store then refuses the batch.
   private(set) var isOverfull = false
 
   init(name: String) {

@@ -1,4 +1,4 @@
-// Reading of rows without reference counting: plain pointers to a chunk's arrays.
+// Reads rows without reference counting: plain pointers to a chunk's arrays.
 
 import Geometry
 import Platform
@@ -23,19 +23,19 @@ package struct ColumnReader: BitwiseCopyable, Equatable {
   package fileprivate(set) var distinctCount = 0
   fileprivate var nulls: UnsafePointer<UInt64>?
   fileprivate var nullRows = 0
-  /// Of the layout `integers` or `doubles`, the bits of their bounds.
+  /// For the layouts `integers` and `doubles`, the bits of the bounds.
   fileprivate var least: UInt64 = 0
   fileprivate var greatest: UInt64 = 0
 
-  /// Whether the values are not in one of the arrays that this can read.
+  /// Whether the layout has no array that this type can read; use ``FeatureRow`` then.
   @inline(__always)
   package var isElsewhere: Bool { layout == .sparse || layout == .mixed }
 
   /// The numbers of the layouts `integers` and `doubles`.
   package var words: UnsafeBufferPointer<UInt64> { buffer() }
-  /// Of the layout `codes`.
+  /// The codes of the layout `codes`.
   package var codes: UnsafeBufferPointer<UInt8> { buffer() }
-  /// Of the layouts `bools`, `integers` and `doubles`: a bit for each null row.
+  /// For the layouts `bools`, `integers` and `doubles`, a bit for each null row.
   package var nullWords: UnsafeBufferPointer<UInt64> {
     UnsafeBufferPointer(start: nulls, count: nulls == nil ? 0 : nullRows / 64)
   }
@@ -182,11 +182,11 @@ extension ValueColumn {
   }
 }
 
-/// Addresses of all data of a chunk, itself at a fixed address.
+/// Addresses of all data of a chunk; the structure itself has a fixed address.
 package struct ChunkReader {
   /// The number of rows, removed ones included.
   fileprivate(set) var count = 0
-  /// Of the columns: so many of the store's have the same number in the chunk.
+  /// Number of leading columns whose number in the chunk equals their number in the store.
   private var aligned = 0
   package fileprivate(set) var columns: UnsafeMutablePointer<ColumnReader>?
   fileprivate(set) var columnCount = 0
@@ -196,7 +196,7 @@ package struct ChunkReader {
   fileprivate(set) var y: UnsafePointer<Double>?
   fileprivate(set) var z: UnsafePointer<Double>?
   fileprivate(set) var zCount = 0
-  /// The first id, where ids are consecutive.
+  /// The first id, if ids are consecutive.
   private var firstID = 0
   private var ids: UnsafePointer<Int>?
 
@@ -209,7 +209,7 @@ package struct ChunkReader {
     aligned = numbers.enumerated().prefix { $0.offset == $0.element }.count
   }
 
-  /// The values of a column of the store; nil where that has to be looked up, or they are elsewhere.
+  /// The values of a column of the store; nil if the column's number differs in the chunk, or its layout cannot be read here.
   @inline(__always)
   package func values(ofAligned column: Int) -> ColumnReader? {
     guard column < aligned, let values = columns?[column], !values.isElsewhere else { return nil }
@@ -228,7 +228,7 @@ package struct ChunkReader {
   @inline(__always)
   package func prefetchValues(ofAligned column: Int) { if column < aligned { columns?[column].prefetchValues() } }
 
-  /// Asks the processor to load the first of a column's distinct texts; their offsets were asked for with the values.
+  /// Asks the processor to load the first of a column's distinct texts; their offsets were loaded with the values.
   @inline(__always)
   package func prefetchTexts(ofAligned column: Int) { if column < aligned { columns?[column].prefetchTexts() } }
 

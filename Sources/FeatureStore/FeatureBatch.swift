@@ -15,7 +15,7 @@ import Geometry
 public struct FeatureBatch: Sendable {
   /// Number of rows.
   public private(set) var count = 0
-  /// Empty while no row has an id; -1 for ids to be minted.
+  /// Empty while no row has an id; -1 for an id to be minted.
   private(set) var ids: [Int] = []
   private(set) var geometry = GeometryColumn()
   private(set) var columns: [BatchColumn] = []
@@ -51,7 +51,7 @@ public struct FeatureBatch: Sendable {
   /// The rows whose geometry has y outside of a range.
   public func rowsOutside(_ range: ClosedRange<Double>) -> [Int] { geometry.rowsOutside(range) }
 
-  // MARK: The row begun last. Without one, nothing happens.
+  // MARK: Values of the row begun last. Without such a row the setters have no effect.
 
   @inline(__always)
   public mutating func setPoint(x: Double, y: Double, z: Double? = nil) {
@@ -139,7 +139,7 @@ public struct FeatureBatch: Sendable {
     return found
   }
 
-  // MARK: Whole columns. The first one says how many rows there are.
+  // MARK: Whole columns. The first one determines the number of rows.
 
   public mutating func setPoints(x: [Double], y: [Double], z: [Double]? = nil) throws(StoreError) {
     try adopt(x.count)
@@ -154,7 +154,7 @@ public struct FeatureBatch: Sendable {
     for (row, value) in geometries.enumerated() { geometry.set(value, at: row) }
   }
 
-  /// The store mints an id where there is none.
+  /// The store mints the missing ids.
   public mutating func setIDs(_ values: [Int?]) throws(StoreError) {
     try adopt(values.count)
     ids = values.map { $0 ?? -1 }

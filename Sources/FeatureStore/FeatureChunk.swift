@@ -1,4 +1,4 @@
-// A run of rows of a store: the unit of sharing and copying.
+// A block of rows of a store: the unit of sharing and copying.
 
 import Geometry
 import Sorting
@@ -35,23 +35,23 @@ package final class FeatureChunk: @unchecked Sendable {
   private(set) var zIndexes: [Int32] = []
   package var hidden = RowBits()
   var selected = RowBits()
-  /// Of attributes as they are: dropped when one changes.
+  /// Name indexes of the current attributes: dropped when an attribute changes.
   private(set) var names = NameIndexes()
   var symbols = ValueColumn() { didSet { symbolMeasure.store(Double.nan.bitPattern, ordering: .relaxed) } }
-  /// The bits of the greatest measure of ``symbols``; not a number until it is known.
+  /// The bits of the greatest measure of ``symbols``; NaN until it is computed.
   let symbolMeasure = Atomic(Double.nan.bitPattern)
 
   /// Addresses of all data, for reading while the chunk is held; see ``withReader(_:)``.
   let reader = UnsafeMutablePointer<ChunkReader>.allocate(capacity: 1)
 
-  /// Passes the reader to `body`, and holds the chunk until it returns, which addresses alone would not.
+  /// Passes the reader to `body`, and keeps the chunk alive until it returns, which addresses alone would not.
   @inline(__always)
   package func withReader<Result>(_ body: (borrowing ChunkReader) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(reader.pointee)
   }
 
-  /// Lets `body` record changed addresses in the reader, while the chunk is held.
+  /// Lets `body` record changed addresses in the reader, while the chunk is kept alive.
   @inline(__always)
   private func note(_ body: (inout ChunkReader) -> Void) {
     defer { withExtendedLifetime(self) {} }
@@ -146,7 +146,7 @@ package final class FeatureChunk: @unchecked Sendable {
     note { $0.note(columns) }
   }
 
-  /// The value of a member; `column` only counts for attributes.
+  /// The value of a member; `column` is only used for attributes.
   func value(_ member: FeatureMember, _ column: Int, at row: Int) -> AttributeValue {
     switch member {
     case .attribute: value(column, at: row)
@@ -198,7 +198,7 @@ package final class FeatureChunk: @unchecked Sendable {
     zIndexes[row] = zIndex
   }
 
-  /// Adds `rows` of a batch, for which there is room. `numbers` are the store's for the batch's columns.
+  /// Adds `rows` of a batch, for which there is room. `numbers` are the store's numbers of the batch's columns.
   func append(_ batch: FeatureBatch, _ rows: Range<Int>, ids: ArraySlice<Int>, numbers: [Int]) {
     forgetNames()
     let start = count
@@ -223,7 +223,7 @@ package final class FeatureChunk: @unchecked Sendable {
     if !names.isEmpty { names = NameIndexes() }
   }
 
-  /// Values remain, so that the row can be restored.
+  /// Marks a row as removed. Its values remain, so that it can be restored.
   func remove(_ row: Int) {
     removed[row] = true
     selected[row] = false
@@ -233,7 +233,7 @@ package final class FeatureChunk: @unchecked Sendable {
   /// Whether steps of history may restore removed rows.
   var hasRestorableRows: Bool { count > live + discarded }
 
-  /// Notes removed rows that no step restores.
+  /// Records that a number of removed rows will not be restored.
   func discard(_ rows: Int) { discarded += rows }
 
   func restore(_ row: Int) {

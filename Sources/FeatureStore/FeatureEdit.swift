@@ -9,7 +9,7 @@ public enum Edit<Value: Sendable>: Sendable {
   case clear
 }
 
-/// The changes of one feature; unspecified values stay.
+/// The changes of one feature; values that are not specified stay.
 public struct FeatureEdit: Sendable {
   public var id: Int
   public var geometry: Edit<Geometry> = .keep

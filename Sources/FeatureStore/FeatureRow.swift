@@ -6,9 +6,9 @@ import SpatialIndex
 /// One feature of a store at the time of the request. Cheap, and valid while it is kept.
 public struct FeatureRow: Sendable {
   package let chunk: FeatureChunk
-  /// Its row in the chunk.
+  /// The row's index in the chunk.
   package let index: Int
-  /// Its row in the store.
+  /// The row's number in the store.
   public let row: UInt32
 
   package init(chunk: FeatureChunk, index: Int, row: UInt32) { (self.chunk, self.index, self.row) = (chunk, index, row) }
@@ -16,12 +16,12 @@ public struct FeatureRow: Sendable {
   public var id: Int { chunk.ids[index] }
   public var geometry: Geometry? { chunk.geometry[index] }
 
-  /// The position of a feature that is a point without M, without creating a `Geometry`; z is NaN for none. Nil also where the chunk
-  /// has other geometries: see ``position``.
+  /// The position of a point feature without M, without creating a `Geometry`; z is NaN if absent. Also nil if the chunk does not
+  /// pack its points; see ``position``.
   @inline(__always)
   public var point: (x: Double, y: Double, z: Double)? { chunk.withReader { $0.point(index) } }
 
-  /// The position of a feature that is a point, finite.
+  /// The position of a point feature; nil for other features, or if it is not finite.
   public var position: Point? {
     var position: Point?
     if let point {
@@ -33,10 +33,10 @@ public struct FeatureRow: Sendable {
     return position
   }
 
-  /// The box around its geometry; nil if that is absent, empty or not finite.
+  /// The box around the geometry; nil if the geometry is absent, empty or not finite.
   public var envelope: Envelope? { chunk.geometry.indexed(index)?.envelope }
 
-  /// Approximate size of its data: eight for each position, and the bytes of its texts if included.
+  /// Approximate size of the data: eight for each position, and the bytes of texts if included.
   public func weight(withTexts: Bool) -> Int {
     var weight = 0
     if point == nil { geometry?.forEachPositions { weight += 8 * $0.count } }
@@ -54,7 +54,7 @@ public struct FeatureRow: Sendable {
   public var isVisible: Bool { !chunk.hidden[index] }
   public var isSelected: Bool { chunk.selected[index] }
 
-  /// The opaque text of its symbol.
+  /// The opaque text of the feature's own symbol.
   public var symbol: String? {
     if case .json(let text) = chunk.symbols[index] { text } else { nil }
   }
@@ -91,7 +91,7 @@ public struct FeatureRow: Sendable {
 
   @inline(__always)
   private func withAttribute<Result>(at number: Int, _ body: (Attribute) -> Result) -> Result {
-    // The attribute points into the chunk, which must be held while it is used.
+    // The attribute points into the chunk, which has to be kept alive meanwhile.
     chunk.withReader { reader in
       guard let reader = reader.columns?[number] else { return body(.null) }
       return reader.isElsewhere ? withAttributeElsewhere(at: number, body) : body(reader.attribute(index))

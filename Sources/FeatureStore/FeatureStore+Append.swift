@@ -62,7 +62,7 @@ extension FeatureStore {
   }
 
   private mutating func appendRows(_ batch: FeatureBatch, ids: [Int], numbers: [Int]) -> UInt32 {
-    // A half-full chunk that was dropped leaves its row numbers unused.
+    // The row numbers of a chunk that was dropped half-full stay unused.
     if slots.last.map({ $0.base + UInt32($0.chunk.count) != nextRow }) ?? true {
       let capacity = UInt32(FeatureChunk.capacity)
       nextRow = (nextRow + capacity - 1) / capacity * capacity
@@ -97,7 +97,7 @@ extension FeatureStore {
 
   // MARK: Ids
 
-  /// The batch's ids, with minted ones where it has none, all checked.
+  /// The batch's ids, with minted ones for rows without, all checked.
   private func idsToAppend(_ batch: FeatureBatch) throws(StoreFailure) -> [Int] {
     guard !batch.ids.isEmpty else {
       guard nextID + batch.count <= Self.idLimit else { throw StoreFailure(.noIDsLeft) }
@@ -141,7 +141,7 @@ extension FeatureStore {
       return
     }
     if chunk.isOrdered {
-      // The order breaks inside a chunk: all of its ids become exceptions.
+      // Ids stop ascending inside the chunk, so all of its ids become exceptions.
       chunk.isOrdered = false
       if orderedIDs.last?.base == base { orderedIDs.removeLast() }
       for row in 0..<chunk.count where chunk.isLive(row) { otherIDs[chunk.ids[row]] = base + UInt32(row) }

@@ -61,7 +61,7 @@ extension FeatureStore {
     }
   }
 
-  /// Moves features to points: the path for live data.
+  /// Moves features to points: the fast path for live data.
   ///
   /// - Throws: ``StoreFailure`` with each unknown id; the store is then unchanged.
   public mutating func move(
@@ -86,7 +86,7 @@ extension FeatureStore {
     for row in rows where self[row] != nil { withChunk(of: row) { $0.selected[$1].toggle() } }
   }
 
-  /// The same with a record of the earlier state.
+  /// As ``toggleSelected(_:)``, with an undo record.
   public mutating func toggleSelected(_ rows: [UInt32], recording undoRecord: inout StoreUndoRecord?) {
     let mark = mark
     var old = OldValues()
@@ -154,7 +154,7 @@ extension FeatureStore {
     slot(of: row).flatMap { slots[$0].chunk.geometry.indexed(Int(row - slots[$0].base)) }
   }
 
-  /// Changes the geometry of a row by `body`, which gets its chunk and its index there.
+  /// Changes the geometry of a row by `body`, which receives its chunk and its index in the chunk.
   @inline(__always)
   mutating func move(
     _ row: UInt32, _ moves: inout Moves, _ old: inout OldValues, _ body: (FeatureChunk, Int) -> Void
@@ -187,11 +187,11 @@ struct Moves {
 
   mutating func note(_ row: UInt32, _ before: IndexedGeometry?) { all.append((row, before)) }
 
-  /// Each row once, ascending, with its entry before the first change.
+  /// Each row once, ascending, with its index entry before the first change.
   func firstOfEach() -> [(row: UInt32, before: IndexedGeometry?)] {
     if zip(all, all.dropFirst()).allSatisfy({ $0.row < $1.row }) { return all }
     var result: [(row: UInt32, before: IndexedGeometry?)] = []
-    // Made stable by the offset: equal rows are ordered by their index.
+    // The offset makes the sort stable: entries of the same row stay in order.
     for (_, entry) in all.enumerated().sorted(by: { ($0.element.row, $0.offset) < ($1.element.row, $1.offset) })
     where result.last?.row != entry.row {
       result.append(entry)

@@ -1,16 +1,18 @@
-// Live edits: they leave no step of history, so that records of earlier edits are applied to a store that has changed since.
+// Live edits: edits without a step of history. Records of earlier steps are later applied to a store that live edits have
+// changed.
 
 extension FeatureStore {
   /// Prepares for a live edit. Attributes keep their numbers from now on, since records refer to them.
   ///
-  /// - Parameter names: of the attributes that redo adds, in that order; read once.
+  /// - Parameter names: the attributes that redo adds, in that order; evaluated once.
   public mutating func beginLiveEdit(adding names: @autoclosure () -> [String]) {
     if !schema.isPinned { schema.pin(adding: names()) }
   }
 
-  /// Ends a live edit, which nothing reverts: features that it removed are gone, those that steps removed stay restorable.
+  /// Ends a live edit, which cannot be reverted: features that it removed are discarded; features that steps removed stay
+  /// restorable.
   ///
-  /// - Complexity: as the edit.
+  /// - Complexity: that of the edit.
   public mutating func endLiveEdit(_ undoRecord: StoreUndoRecord) {
     liveEdits += 1
     switch undoRecord.step {
@@ -22,7 +24,7 @@ extension FeatureStore {
     }
   }
 
-  /// Keeps those of dropped chunks in which steps have removed rows.
+  /// Keeps the dropped chunks that contain rows removed by steps, which history may restore.
   private mutating func keepRestorableRows(of dropped: [Slot]) {
     var kept = dropped.filter(\.chunk.hasRestorableRows)
     guard !kept.isEmpty else { return }
@@ -37,7 +39,7 @@ extension FeatureStore {
     insert(kept)
   }
 
-  /// Restores rows, without those whose ids live edits have given to other features.
+  /// Restores rows, except those whose ids live edits have given to other features.
   ///
   /// - Returns: The restored rows, ascending.
   mutating func restoreFreeRows(_ removed: RemovedRows) -> [UInt32] {
@@ -58,7 +60,7 @@ extension FeatureStore {
     return restoreRows(free)
   }
 
-  /// Makes the ids of restored chunks exceptions where others have come between.
+  /// Makes the ids of restored chunks exceptions if other chunks' ids are between them.
   ///
   /// - Parameter restored: the bases of the chunks.
   mutating func dropOrder(of restored: Set<UInt32>) {
@@ -76,9 +78,9 @@ extension FeatureStore {
     orderedIDs = kept
   }
 
-  /// Puts a store's features in the place of those with rows before `end`; later ones are of live edits, and stay.
+  /// Replaces the features with rows before `end` by those of a store; later rows were added by live edits, and stay.
   ///
-  /// - Returns: The step that reverts this.
+  /// - Returns: The step that reverts the exchange.
   mutating func exchange(_ store: FeatureStore, until end: UInt32) -> StoreUndoRecord.Step {
     let before = self
     let removed = removeRows(rowsAscending { _ in }.filter { $0 < end })
@@ -93,7 +95,7 @@ extension FeatureStore {
 }
 
 extension RemovedRows.Chunk {
-  /// The chunk without some rows, for good.
+  /// The chunk with some rows permanently removed.
   fileprivate func without(_ rows: [Int]) -> RemovedRows.Chunk {
     var slot = slot
     let chunk = slot.owned()
@@ -108,12 +110,12 @@ extension RemovedRows.Chunk {
 /// Cells that live edits have written.
 public struct WrittenCells: Sendable {
   private var geometries: Set<UInt32> = []
-  /// Keys of cells.
+  /// Keys of the written cells other than geometries.
   private var cells: Set<UInt64> = []
 
   public init() {}
 
-  /// Adds what an edit has written.
+  /// Adds the cells that an edit has written.
   public mutating func add(_ undoRecord: StoreUndoRecord) {
     guard case .changed(let values) = undoRecord.step else { return }
     geometries.formUnion(values.geometryRows)
@@ -130,7 +132,7 @@ public struct WrittenCells: Sendable {
 }
 
 extension StoreUndoRecord {
-  /// The record that leaves some cells alone.
+  /// The record without changes to the given cells.
   public func without(_ cells: WrittenCells) -> StoreUndoRecord {
     guard case .changed(let values) = step else { return self }
     return StoreUndoRecord(to: mark, .changed(values.without(cells)))

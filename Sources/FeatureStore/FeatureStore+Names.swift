@@ -1,4 +1,4 @@
-// Questions for names: over the indexes of all chunks, which are made when they are first needed.
+// Searches for names over the name indexes of all chunks, which are built on first use.
 
 import Names
 import Sorting
@@ -8,8 +8,8 @@ extension FeatureStore {
   /// The features whose value in `column` matches, in no order.
   ///
   /// - Parameter check: called every few milliseconds.
-  /// - Complexity: O(chunks log n + hits), and a look at each name's letters for edits: a few milliseconds for a million names;
-  ///   the first question builds the indexes, half a second for a million.
+  /// - Complexity: O(chunks log n + hits), and for edit distances a test of the letters of each name: a few milliseconds for a
+  ///   million names. The first search builds the indexes, half a second for a million.
   public func names(
     matching query: NameQuery, in column: Int, atLeast minScore: Int, checking check: CancellationCheck
   ) throws -> [NameMatch] {
@@ -24,13 +24,13 @@ extension FeatureStore {
   }
 }
 
-/// The name indexes of a chunk by column.
+/// The name indexes of a chunk, by column.
 final class NameIndexes: Sendable {
   private let indexes: Mutex<[Int: NameIndex]>
 
   init() { indexes = Mutex([:]) }
 
-  /// Starts with the indexes of another.
+  /// Starts with the indexes of `other`.
   init(_ other: NameIndexes) { indexes = Mutex(other.indexes.withLock { $0 }) }
 
   var isEmpty: Bool { indexes.withLock(\.isEmpty) }
@@ -40,7 +40,7 @@ final class NameIndexes: Sendable {
     let made = make()
     return indexes.withLock { indexes in
       if let index = indexes[column] { return index }
-      // Bounds memory: hardly a client asks for names of more columns.
+      // Limits memory: clients rarely search names in more columns.
       if indexes.count >= 4 { indexes.removeAll() }
       indexes[column] = made
       return made

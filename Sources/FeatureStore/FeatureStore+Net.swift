@@ -1,4 +1,4 @@
-// Net effect of edits: whether moved features are back, and added ones removed.
+// Net effect of edits: whether moved features are back in place, and added ones removed.
 
 import Geometry
 
@@ -11,17 +11,17 @@ extension FeatureStore {
   ///   unchanged.
   /// - Complexity: O(changes of the edits), and O(1) if the first change made a difference.
   public mutating func forget(_ undoRecords: [StoreUndoRecord]) -> [StoreUndoRecord]? {
-    // Live edits in between are no part of the difference.
+    // The records do not include live edits made in between.
     guard undoRecords.allSatisfy({ $0.mark.liveEdits == liveEdits }), comesToNothing(undoRecords) else { return nil }
-    // Rows that were added and removed have left gaps, and fields, unknown to the records of earlier edits.
+    // Rows that were added and removed left gaps and fields, which the records of earlier edits do not know.
     return undoRecords.reversed().map { revert($0).0 }
   }
 
-  /// The features, of those given, that are as before the edits, including selection; their position in the order does
-  /// not count.
+  /// The given features that are as they were before the edits, including selection; their place in the drawing order is not
+  /// compared.
   ///
   /// - Parameter undoRecords: of consecutive edits up to now, in order.
-  /// - Complexity: as the edits.
+  /// - Complexity: that of the edits.
   public func equal(_ ids: [Int], since undoRecords: [StoreUndoRecord]) -> Set<Int> {
     var before = self
     for undoRecord in undoRecords.reversed() { before.rollBack(undoRecord) }
@@ -44,7 +44,7 @@ extension FeatureStore {
         balance += rows.reduce(0) { $0 + $1.count }
       }
     }
-    // All added features have been removed. If no others were removed, nothing differs.
+    // All added features have been removed. If no others were removed, there is no difference.
     guard balance == 0 else { return false }
     var seen = Seen()
     return undoRecords.allSatisfy { undoRecord in
@@ -52,7 +52,7 @@ extension FeatureStore {
     }
   }
 
-  /// Values already compared: of several changes of one thing the first has the original value.
+  /// The values compared so far: of several changes of one value, the first has the original.
   private struct Seen {
     var geometries: Set<UInt32> = []
     /// Keys of cells.

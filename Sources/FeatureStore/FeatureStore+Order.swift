@@ -17,8 +17,8 @@ public struct SortTerm: Hashable, Sendable {
 extension FeatureStore {
   /// The first `count` of the rows in the order of the terms.
   ///
-  /// Numbers come before texts, which are ordered by code points, and texts before truth values. Fields declared as
-  /// dates are ordered by time. Null and JSON come last in both directions. Equal features are ordered by id.
+  /// Numbers come before texts, which are ordered by code points, and texts before booleans. Fields declared as dates are ordered
+  /// by time. Null and JSON come last in both directions. Features with equal values are ordered by id.
   ///
   /// - Parameters:
   ///   - rows: rows of existing features.

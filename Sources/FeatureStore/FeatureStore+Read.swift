@@ -13,7 +13,7 @@ extension FeatureStore {
     return slots[slot].chunk.isLive(index) ? FeatureRow(chunk: slots[slot].chunk, index: index, row: row) : nil
   }
 
-  /// The id of a row that exists, such as one that the index has found; nothing else of it is read.
+  /// The id of an existing row, such as one that the index has found; reads nothing else of the row.
   @inline(__always)
   package func id(ofPresent row: UInt32) -> Int {
     // The reader is used without retaining the chunk, which the list holds.
@@ -22,7 +22,7 @@ extension FeatureStore {
     return slots[slot].reader.pointee.id(Int(row &- slots[slot].base))
   }
 
-  /// All rows are below it.
+  /// All row numbers are less than this.
   public var rowLimit: UInt32 { nextRow }
 
   public func feature(id: Int) -> FeatureRow? { row(of: id).flatMap { self[$0] } }
@@ -51,7 +51,7 @@ extension FeatureStore {
         guard let slot = slot(of: row) else { continue }
         touched &+= slots[slot].reader.pointee.touch(Int(row &- slots[slot].base))
       }
-      // Never the case; it only keeps the compiler from removing the loads.
+      // Never true; the test only keeps the compiler from removing the loads.
       if touched == .min { return }
       for row in block {
         if let feature = self[row], !body(feature) { return }
@@ -91,7 +91,7 @@ extension FeatureStore {
   /// - Complexity: O(n); O(n log n) if any zIndex is not 0.
   public func rowsInDrawingOrder() -> [UInt32] { rowsInDrawingOrder { _ in } }
 
-  /// The same for long work.
+  /// As ``rowsInDrawingOrder()``, for long work.
   ///
   /// - Parameter check: called every few ten thousand rows.
   public func rowsInDrawingOrder(checking check: CancellationCheck) rethrows -> [UInt32] {
@@ -134,7 +134,7 @@ extension FeatureStore {
   /// - Complexity: O(k log n) for k ids.
   public func rows(of ids: [Int]) -> [UInt32] { rows(of: ids) { _ in } }
 
-  /// The same for long work.
+  /// As ``rows(of:)``, for long work.
   ///
   /// - Parameter check: called every few ten thousand rows.
   public func rows(of ids: [Int], checking check: CancellationCheck) rethrows -> [UInt32] {
@@ -152,11 +152,10 @@ extension FeatureStore {
     return try found.sorted { try check(0.7 + 0.3 * $0) }
   }
 
-  /// The columns that have values, in the order in which a new store would have them if the features were added again
-  /// one by one: columns used only by removed features no longer count. Nil if that is the existing order.
+  /// The columns that have values, in the order in which a new store would get them if the features were added again one by one,
+  /// without columns that only removed features use. Nil if that is the existing order.
   ///
-  /// - Complexity: O(1) if the first feature has all attributes; else O(n) for each column that occurs late, or not at
-  ///   all.
+  /// - Complexity: O(1) if the first feature has all attributes; else O(n) for each column that first occurs late, or never.
   public func columnsAsFilled() -> [Int]? {
     var open = Array(0..<schema.count)
     var order: [Int] = []
@@ -177,7 +176,7 @@ extension FeatureStore {
   /// - Complexity: O(log n + hits log hits).
   public func rows(in boxes: [Envelope]) -> [UInt32] { rows(in: boxes) { _ in } }
 
-  /// The same for long work.
+  /// As ``rows(in:)``, for long work.
   ///
   /// - Parameter check: called every few ten thousand rows, between boxes, and between searching and sorting.
   public func rows(in boxes: [Envelope], checking check: CancellationCheck) rethrows -> [UInt32] {
@@ -202,12 +201,12 @@ extension FeatureStore {
     return ids
   }
 
-  /// The number of rows of ``rows(in:)``; for a single box without visiting each.
+  /// The number of ``rows(in:)``; for a single box without visiting each row.
   public func count(in boxes: [Envelope]) -> Int {
     boxes.count == 1 ? index.count(in: boxes[0]) : rows(in: boxes).count
   }
 
-  /// An upper bound of ``count(in:)``, and close: an estimate of the cost of a query.
+  /// A close upper bound of ``count(in:)``, to estimate the cost of a query.
   public func countAtMost(in boxes: [Envelope]) -> Int { boxes.reduce(0) { $0 + index.countAtMost(in: $1) } }
 
   /// The number of selected features. O(chunks).

@@ -1,4 +1,4 @@
-// Removal and restoration of features: whole chunks where all rows go, else one bit per row.
+// Removal and restoration of features: whole chunks if all of their rows are removed, else one bit per row.
 
 import Geometry
 import Sorting
@@ -7,16 +7,16 @@ import SpatialIndex
 /// Removed rows with the data needed to restore them; values remain in the chunks.
 struct RemovedRows: Sendable {
   struct Chunk: Sendable {
-    /// As before the removal.
+    /// The slot before the removal.
     let slot: FeatureStore.Slot
     let ids: FeatureStore.OrderedIDs?
   }
 
-  /// Chunks with no rows left, by ascending base.
+  /// Dropped chunks, which had no rows left, by ascending base.
   var chunks: [Chunk] = []
   /// Rows of remaining chunks, ascending.
   var rows: [UInt32] = []
-  /// The selected ones of ``rows``.
+  /// The rows among ``rows`` that were selected.
   var selected: [UInt32] = []
 
   var count: Int { chunks.reduce(rows.count) { $0 + $1.slot.chunk.live } }
@@ -36,9 +36,9 @@ extension FeatureStore {
     undoRecord = StoreUndoRecord(to: mark, .removed(removeRows(rows)))
   }
 
-  /// Removes everything. Minted ids and fields continue.
+  /// Removes all features. Fields stay, and minted ids are not reused.
   public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
-    // Chunks without features may hold some that steps restore.
+    // A store without features may have chunks with rows that steps can restore.
     guard !isEmpty else { return }
     undoRecord = StoreUndoRecord(to: mark, .replaced(self, until: nextRow))
     clear()
@@ -64,7 +64,7 @@ extension FeatureStore {
       let base = slots[number].base
       let end = rows[start...].partitioningIndex { Int($0 - base) >= FeatureChunk.capacity }
       leave(rows[start..<end], of: number, &change)
-      // Without live edits, whatever is to restore other rows of the chunk restores the chunk before.
+      // Without live edits, any step that restores other rows of the chunk is applied after the one that restores the chunk.
       if slots[number].chunk.live == end - start, liveEdits == 0 || !slots[number].chunk.hasRestorableRows {
         // The chunk is dropped whole, unchanged.
         emptied.append(number)
@@ -84,7 +84,7 @@ extension FeatureStore {
     return removed
   }
 
-  /// Removes the ids of rows of one chunk, and collects their index entries.
+  /// Removes the ids of rows of one chunk from the store, and collects their index entries.
   private mutating func leave(_ rows: ArraySlice<UInt32>, of number: Int, _ change: inout IndexedRows) {
     let chunk = slots[number].chunk
     for row in rows {
@@ -136,14 +136,14 @@ extension FeatureStore {
     return rows
   }
 
-  /// Inserts chunks, which ascend.
+  /// Inserts chunks, given by ascending base.
   mutating func insert(_ chunks: [Slot]) {
-    // Two sorted runs: the standard library merges them in O(n).
+    // The result has two sorted runs, which the standard library merges in O(n).
     slots += chunks
     slots.sort { $0.base < $1.base }
   }
 
-  /// Releases row numbers at the end for reuse. No features have them.
+  /// Makes row numbers at the end, which no feature has, available again.
   mutating func truncate(to row: UInt32) {
     guard row < nextRow else { return }
     nextRow = row

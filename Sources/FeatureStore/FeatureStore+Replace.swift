@@ -11,9 +11,9 @@ public struct ReplacedFeatures: Hashable, Sendable {
 }
 
 extension FeatureStore {
-  /// Removes everything and adds a batch, which may reuse the removed ids. Features in both stay selected.
+  /// Removes all features and adds a batch, which may reuse the removed ids. Features that exist before and after stay selected.
   ///
-  /// - Parameter undoRecord: nil if nothing differs, not even the order.
+  /// - Parameter undoRecord: nil if there is no difference, including the order.
   /// - Throws: ``StoreFailure`` with each row whose id is out of range or repeated; the store is then unchanged.
   /// - Complexity: O(n + k log k) for n removed and k added features.
   public mutating func replace(
@@ -36,7 +36,7 @@ extension FeatureStore {
     return ReplacedFeatures(batch: added, changes: changes)
   }
 
-  /// The differences from `before`, whose columns have the same numbers.
+  /// The differences from `before`; columns have the same numbers in both.
   func differences(from before: FeatureStore) -> ChangedFeatures {
     var changes = ChangedFeatures()
     forEach { feature in
@@ -55,7 +55,7 @@ extension FeatureStore {
     return changes
   }
 
-  /// Selects the features that are selected in `other`, and deselects the others that are in it.
+  /// Selects the features that are selected in `other`, and deselects those that are in `other` and not selected there.
   mutating func keepSelection(of other: FeatureStore) {
     for id in selectedIDs where other.feature(id: id)?.isSelected == false { setSelected(false, id: id) }
     for id in other.selectedIDs { setSelected(true, id: id) }
@@ -73,7 +73,7 @@ extension FeatureStore {
 }
 
 extension FeatureRow {
-  /// Whether all observable values are equal, except the row; the columns of both have the same numbers.
+  /// Whether all observable values except the row are equal; columns have the same numbers in both.
   func isSame(as other: FeatureRow) -> Bool {
     guard zIndex == other.zIndex, isVisible == other.isVisible, isSelected == other.isSelected else { return false }
     guard Text(symbol) == Text(other.symbol), geometry == other.geometry else { return false }

@@ -3,10 +3,10 @@
 import Geometry
 
 extension FeatureStore {
-  /// Restores the store from before the edit, including selection, fields and the next id to be minted. For a change
-  /// that fails half way.
+  /// Restores the store as it was before the edit, including selection, fields and the next id to be minted. For a change that
+  /// fails half way.
   ///
-  /// - Complexity: as the edit.
+  /// - Complexity: that of the edit.
   public mutating func rollBack(_ undoRecord: consuming StoreUndoRecord) {
     if case .replaced(let store, _) = undoRecord.step {
       self = store
@@ -30,8 +30,8 @@ extension FeatureStore {
 
   /// Reverts an edit as undo does: ids are not minted again, and remaining features keep their selection.
   ///
-  /// - Returns: The record that reverts this in turn, and the affected features.
-  /// - Complexity: as the edit.
+  /// - Returns: The record that reverts the reversal, and the affected features.
+  /// - Complexity: that of the edit.
   public mutating func revert(_ undoRecord: consuming StoreUndoRecord) -> (StoreUndoRecord, ChangedFeatures) {
     var changes = ChangedFeatures()
     let (id, row) = (nextID, nextRow)
@@ -55,7 +55,7 @@ extension FeatureStore {
   }
 
   /// - Parameter isCurrent: whether no live edit has been made since the step.
-  /// - Returns: the step that reverts this.
+  /// - Returns: the step that reverts the reversal.
   private mutating func revert(
     _ step: StoreUndoRecord.Step, _ changes: inout ChangedFeatures, isCurrent: Bool
   ) -> StoreUndoRecord.Step {
@@ -91,9 +91,9 @@ extension FeatureStore {
     return rows
   }
 
-  /// Restores old values of features that are there, the last one first.
+  /// Restores old values of existing features, the last one first.
   ///
-  /// - Returns: The values before.
+  /// - Returns: The values that were replaced.
   private mutating func restore(_ values: OldValues, selection: Bool) -> OldValues {
     var old = OldValues()
     for cell in values.cells.reversed()

@@ -5,7 +5,8 @@ import Synchronization
 extension FeatureStore {
   /// The greatest measure of a feature's own symbol; nil if no feature has one. May count symbols of removed features.
   ///
-  /// - Parameter measure: the measure of a symbol's text, not negative; always the same function, as chunks remember it.
+  /// - Parameter measure: the measure of a symbol's text, not negative; has to be the same function in each call, since chunks
+  ///   cache it.
   /// - Complexity: O(chunks), and O(rows) for chunks whose symbols have changed.
   public func greatestSymbol<E: Error>(_ measure: (String) throws(E) -> Double) throws(E) -> Double? {
     var greatest: Double?

@@ -54,10 +54,10 @@ public struct FeatureStore: Sendable {
       stamp = chunk.stamp
     }
 
-    /// Notes that attributes of the chunk may have changed.
+    /// Records that attributes of the chunk may have changed.
     mutating func noteStamp() { stamp = chunk.stamp }
 
-    /// The chunk for writing: a copy if a snapshot holds it too. Whoever changes attributes calls ``noteStamp()`` afterwards.
+    /// The chunk for writing: a copy if a snapshot shares it. After changing attributes, call ``noteStamp()``.
     mutating func owned() -> FeatureChunk {
       if !isKnownUniquelyReferenced(&chunk) {
         chunk = chunk.copy()
@@ -67,14 +67,14 @@ public struct FeatureStore: Sendable {
     }
   }
 
-  /// The ids of one chunk, where ids ascend from chunk to chunk.
+  /// The ids of one chunk, if ids ascend from chunk to chunk.
   struct OrderedIDs: Sendable {
     let base: UInt32
     let first: Int
     var last: Int
   }
 
-  /// By ascending base; chunks with no rows left are dropped.
+  /// By ascending base; chunks without rows are dropped.
   package var slots: [Slot] = []
   var nextRow: UInt32 = 0
   var nextID = 0
@@ -84,13 +84,13 @@ public struct FeatureStore: Sendable {
   /// Rows by the boxes of their geometries.
   package var index = SpatialIndex()
   var orderedIDs: [OrderedIDs] = []
-  /// Ids that do not ascend with rows.
+  /// Rows by id, for ids that do not ascend with rows.
   var otherIDs: TreeDictionary<Int, UInt32> = [:]
   /// Whether any row has had a zIndex other than 0.
   var hasZIndexes = false
-  /// Shared by the copies of a store.
+  /// Value indexes, shared by the copies of a store.
   package let valueIndexes = ValueIndexes()
-  /// Number of live edits: records with another number were made before some of them.
+  /// Number of live edits. A record with a smaller number was made before the latest of them.
   var liveEdits = 0
 
   /// Creates an empty store. The given fields come first and keep their types; others are added as they occur.
@@ -114,13 +114,13 @@ public struct FeatureStore: Sendable {
   /// Whether no feature has a geometry other than a point. O(1).
   public var isOfPoints: Bool { index.boxes.count == 0 }
 
-  /// Whether drawing order is that of rows.
+  /// Whether the drawing order is the order of rows.
   public var drawsInOrderOfRows: Bool { !hasZIndexes }
 
   /// Attributes that exist or existed, in order of first occurrence.
   public var fields: [Field] { schema.fields }
 
-  // MARK: Finding
+  // MARK: Look-up
 
   /// The slot of a row. O(1) while no chunk was dropped, else O(log n).
   @inline(__always)
@@ -152,12 +152,12 @@ public struct FeatureSchema: Sendable {
   /// The types that occurred, one bit each.
   private(set) var seen: [UInt8] = []
   private var numbers: [Text: Int] = [:]
-  /// What the source calls the geometry; nil where it has no name for it.
+  /// The source's name for the geometry; nil if it has none.
   public fileprivate(set) var geometryName: Text?
-  /// Whether undo leaves the names alone, as live edits use some that no step has added.
+  /// Whether undo keeps all names, because live edits use names that no step has added.
   private(set) var isPinned = false
 
-  /// - Parameter columns: with declared types, or nil; of several of one name the first.
+  /// - Parameter columns: names with declared types, or nil; of several with the same name the first counts.
   init(columns: [(name: String, type: FieldType?)]) {
     for column in columns where numbers[Text(column.name)] == nil {
       let number = add(column.name)
@@ -177,7 +177,7 @@ public struct FeatureSchema: Sendable {
   /// The column of an attribute; nil if no feature has had it.
   public func column(named name: String) -> Int? { numbers[Text(name)] }
 
-  /// The names that stand for the geometry where no attribute has them.
+  /// The names that denote the geometry, unless an attribute has them.
   package var geometryNames: [String] {
     guard let name = geometryName?.string, name != "geometry" else { return ["geometry"] }
     return ["geometry", name]
@@ -194,7 +194,7 @@ public struct FeatureSchema: Sendable {
     return names.count - 1
   }
 
-  /// Adds names, and keeps all from now on.
+  /// Adds names; from now on none is removed.
   mutating func pin(adding more: [String]) {
     for name in more { _ = add(name) }
     isPinned = true
@@ -214,7 +214,8 @@ public struct FeatureSchema: Sendable {
     if types.count == names.count { seen = types }
   }
 
-  /// Declared types, else those of the values: integers and doubles give double, any other mixture text.
+  /// The attributes with their declared types, or else the type of their values: integers with doubles give double, any other
+  /// mixture text.
   public var fields: [Field] {
     names.indices.map { column in
       let types = seen[column] & ~CellTag.null.bit

@@ -56,7 +56,7 @@ package struct GeometryColumn: Sendable {
         others[row]?.envelope.map { $0.yMin < range.lowerBound || $0.yMax > range.upperBound } ?? false
       }
     }
-    // The loop vectorizes; which rows it was is asked rarely. Without a position y is 0 or 1.
+    // The loop vectorizes; the rows are only collected if there are any. For a missing position y is 0 or 1.
     var isAnyOutside = false
     for y in y { isAnyOutside = isAnyOutside || y < range.lowerBound || y > range.upperBound }
     return isAnyOutside ? y.indices.filter { y[$0] < range.lowerBound || y[$0] > range.upperBound } : []

@@ -12,7 +12,7 @@ struct IDColumn: Sendable {
   @inline(__always)
   subscript(row: Int) -> Int { list.isEmpty ? run.lowerBound &+ row : list[row] }
 
-  /// The first id, and where the ids are if they are not consecutive; valid while the column is held and unchanged.
+  /// The first id, and the address of the ids if they are not consecutive; valid while the column is kept alive and unchanged.
   var address: (first: Int, list: UnsafePointer<Int>?) {
     (run.lowerBound, list.isEmpty ? nil : list.withUnsafeBufferPointer(\.baseAddress))
   }
@@ -38,7 +38,7 @@ struct IDColumn: Sendable {
 
   var byteCount: Int { list.count * 8 }
 
-  /// The row of an id, where ids ascend.
+  /// The row of an id; ids have to ascend.
   func row(of id: Int) -> Int? {
     if list.isEmpty { return run.contains(id) ? id - run.lowerBound : nil }
     let row = list.partitioningIndex { $0 >= id }

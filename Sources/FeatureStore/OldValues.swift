@@ -49,7 +49,7 @@ struct OldValues: Sendable {
     geometryRows += later.geometryRows
   }
 
-  /// The values without those of some cells.
+  /// The values except those of some cells.
   func without(_ written: WrittenCells) -> OldValues {
     var result = OldValues()
     result.cells = cells.filter { !written.contains($0) }
@@ -62,7 +62,7 @@ struct OldValues: Sendable {
 
   // MARK: Reading
 
-  /// The rows with recorded values, ascending, each once; rows with only a recorded selection are excluded.
+  /// The rows with recorded values, ascending, each once; rows whose selection alone is recorded are excluded.
   var rows: [UInt32] {
     (geometryRows + cells.lazy.filter { $0.member != .isSelected }.map(\.row)).ascendingOnce()
   }

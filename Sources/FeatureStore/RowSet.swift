@@ -1,4 +1,4 @@
-// Rows as bits, for questions of membership.
+// A set of rows as bits, for membership tests.
 
 /// A set of rows.
 public struct RowSet: Sendable {

@@ -1,4 +1,4 @@
-// Why a store refuses a change: one reason for each item, with its index in the call.
+// Reasons why a store refuses a change: one for each item, with its index in the call.
 
 /// Why one item of a change was refused.
 public enum StoreError: Error, Hashable, Sendable {

@@ -1,28 +1,28 @@
-// The record that reverts an edit of a store. Its size is proportional to the edit: it holds no copy of the store.
+// The record that reverts an edit of a store. Its size is proportional to the edit, as it contains no copy of the store.
 
 import Geometry
 import SpatialIndex
 
-/// Reverts one edit of a ``FeatureStore``; edits return one on request.
+/// Reverts one edit of a ``FeatureStore``; edits produce one on request.
 ///
-/// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store
-/// may only change by edits that have been reverted, in selection, and by live edits, which leave no step (``FeatureStore/beginLiveEdit(adding:)``).
+/// Records are applied to the store that produced them, in reverse order. Between an edit and its reversal the store may only
+/// change by edits that have been reverted, in selection, and by live edits, which leave no step
+/// (``FeatureStore/beginLiveEdit(adding:)``).
 ///
-/// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened:
-/// selection, next minted id, fields. ``FeatureStore/revert(_:)`` is undo and redo: features get back ids, positions
-/// and values, but ids are not minted again, and features that exist before and after keep their selection.
+/// There are two ways to revert. ``FeatureStore/rollBack(_:)`` restores the store as if the edit had not happened, including
+/// selection, next minted id and fields. ``FeatureStore/revert(_:)`` is for undo and redo: features get back ids, positions and
+/// values, but ids are not minted again, and features that exist before and after keep their selection.
 ///
-/// A removed row keeps its values in its chunk, so that a removal records row numbers, and holds only chunks with no
-/// rows left.
+/// A removed row keeps its values in its chunk, so that a removal records row numbers, and only chunks without remaining rows.
 public struct StoreUndoRecord: Sendable {
   enum Step: Sendable {
     /// These rows were added.
     case added([Range<UInt32>])
     case removed(RemovedRows)
     case changed(OldValues)
-    /// Everything was removed, and other features may have been added, up to a row.
+    /// Everything was removed, and features may have been added since, up to a row.
     indirect case replaced(FeatureStore, until: UInt32)
-    /// Several, one after another.
+    /// Several steps in sequence.
     indirect case several([Step])
   }
 
@@ -42,13 +42,13 @@ public struct StoreUndoRecord: Sendable {
     MemoryLayout<Self>.size + step.byteCount
   }
 
-  /// The names of attributes that reverting this adds to the store again.
+  /// The names of the attributes that reverting this adds to the store.
   public var attributeNames: [String] {
     if case .replaced(let store, _) = step { store.schema.names } else { Array(mark.schema.names) }
   }
 
-  /// Whether reverting this also reverts a later edit, whose record is then not needed: both changed the same members
-  /// of the same features, as the moves of one drag do.
+  /// Whether reverting this also reverts a later edit, whose record is then superfluous: both changed the same members of the
+  /// same features, as the moves of a drag do.
   ///
   /// - Complexity: O(k).
   public func covers(_ later: StoreUndoRecord) -> Bool {
@@ -58,10 +58,10 @@ public struct StoreUndoRecord: Sendable {
 
   /// Merges the next edit's record into this one; false unless both change values of features.
   ///
-  /// - Complexity: O(k) in the next one.
+  /// - Complexity: O(k) for k values in the next record.
   public mutating func absorb(_ next: StoreUndoRecord) -> Bool {
     guard case .changed(var values) = step, case .changed(let further) = next.step else { return false }
-    // A second reference to the values would make appending a copy.
+    // Drops the reference in the step, so that appending does not copy the values.
     step = .added([])
     values.append(further)
     step = .changed(values)
@@ -117,7 +117,7 @@ extension FeatureSchema {
     /// Names to add when restoring.
     fileprivate(set) var names: ArraySlice<String> = []
 
-    /// Adjusts the mark if the store has since been restored to `first`: names added there are added here too.
+    /// Adapts the mark to a store that has been restored to `first`: the names that this added are added here, too.
     mutating func come(by first: Mark) {
       if !first.names.isEmpty { names = first.names + names }
     }
@@ -125,7 +125,7 @@ extension FeatureSchema {
 
   var mark: Mark { Mark(count: count, seen: seen) }
 
-  /// Restores a mark; the result restores the current state.
+  /// Restores a mark; returns the mark that restores the current state.
   mutating func go(to mark: Mark) -> Mark {
     var here = self.mark
     if count > mark.count { here.names = names[mark.count...] }

@@ -29,7 +29,7 @@ package struct TextArena: Sendable {
     return UInt32(truncatingIfNeeded: offset)
   }
 
-  /// Appends texts and returns their offsets; nil as above.
+  /// Appends texts and returns their offsets; nil if the arena would exceed 4 GiB.
   mutating func append(all texts: [UnsafeRawBufferPointer]) -> [UInt64]? {
     // Five bytes suffice for a length of up to 4 GiB.
     let size = texts.reduce(0) { $0 + $1.count + ($1.count < 128 ? 1 : 5) }
@@ -58,7 +58,7 @@ package struct TextArena: Sendable {
     return offsets
   }
 
-  /// Appends `range` of another arena's bytes, and returns the shift of its offsets. Nil as above.
+  /// Appends `range` of another arena's bytes, and returns the shift of its offsets; nil if the arena would exceed 4 GiB.
   mutating func append(_ other: TextArena, _ range: Range<Int>) -> Int? {
     guard bytes.count + range.count < Int(UInt32.max) - 10 else { return nil }
     let shift = bytes.count - range.lowerBound
@@ -89,7 +89,7 @@ package struct TextArena: Sendable {
 
   func string(at offset: UInt32) -> String { String(decoding: bytes[range(at: offset)], as: UTF8.self) }
 
-  /// Releases memory reserved beyond the need.
+  /// Releases unused memory.
   mutating func trim() {
     if bytes.capacity - bytes.count > 64 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
   }

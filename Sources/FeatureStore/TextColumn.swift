@@ -17,7 +17,7 @@ package struct TextColumn: Sendable {
     while offsets.count < rows { offsets.append(TextArena.none) }
   }
 
-  /// False if there is no room for the text.
+  /// Returns false if there is no room for the text.
   mutating func append(_ text: UnsafeRawBufferPointer) -> Bool {
     guard let offset = arena.append(text) else { return false }
     offsets.grow(to: offsets.count + 1)
@@ -71,7 +71,7 @@ package struct TextColumn: Sendable {
   mutating func trim() { arena.trim() }
 }
 
-/// A code or null per row, and the texts of the codes: for columns of few distinct values.
+/// A code or null per row, and the texts of the codes: for columns with few distinct values.
 package struct CodeColumn: Sendable {
   package static let none = UInt8.max
   package private(set) var codes: [UInt8] = []
@@ -79,7 +79,7 @@ package struct CodeColumn: Sendable {
   private(set) var distinct = TextColumn()
 
   var count: Int { codes.count }
-  /// Whether texts repeat too little for codes to pay, once there are enough rows to judge by.
+  /// Whether texts repeat too rarely for codes to save memory, judged from 64 rows on.
   var isWasteful: Bool { codes.count >= 64 && distinct.count * 2 > codes.count }
 
   mutating func pad(to rows: Int) {
@@ -150,7 +150,7 @@ package struct CodeColumn: Sendable {
     }
   }
 
-  /// The same texts without codes.
+  /// The same texts, stored individually.
   func spelledOut() -> TextColumn? {
     var column = TextColumn()
     for code in codes {

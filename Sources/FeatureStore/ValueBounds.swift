@@ -1,6 +1,6 @@
-// The least and greatest value of a column of a chunk: a test that no value between them passes skips the chunk (a zone map).
+// The least and greatest value of a column of a chunk (a zone map): a chunk is skipped if no value between them passes a test.
 
-/// Bounds of numbers, of which none is outside. NaN, which is null, is in any.
+/// Bounds of numbers: no number is outside. They do not cover NaN, which is null.
 package struct ValueBounds<Number: Comparable & BitwiseCopyable & Sendable>: Sendable {
   package private(set) var least: Number
   package private(set) var greatest: Number
@@ -11,7 +11,7 @@ package struct ValueBounds<Number: Comparable & BitwiseCopyable & Sendable>: Sen
     if number > greatest { greatest = number }
   }
 
-  /// Whether the difference of `number` and any number within the bounds is one of 64 bits.
+  /// Whether the difference between `number` and any number within the bounds fits 64 bits.
   package func isWithinSpan(of number: Int64) -> Bool where Number == Int64 {
     !number.subtractingReportingOverflow(least).overflow && !number.subtractingReportingOverflow(greatest).overflow
       && !least.subtractingReportingOverflow(number).overflow && !greatest.subtractingReportingOverflow(number).overflow

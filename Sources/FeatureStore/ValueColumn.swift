@@ -9,16 +9,16 @@ import Sorting
 /// of the arrays; the others are empty.
 package struct ValueColumn: Sendable {
   package enum Layout: UInt8, BitwiseCopyable, Sendable {
-    /// ``values`` of the few rows that have one, and those rows ascending: ``sparseRows``.
+    /// The rows that have a value, ascending, in ``sparseRows``, and their values in ``values``: for few rows.
     case sparse
-    /// ``values`` of types without a common layout.
+    /// All values in ``values``: for types without a common layout.
     case mixed
     case bools
     /// The bits of numbers, in ``words``.
     case integers, doubles
-    /// Texts that repeat.
+    /// Texts that repeat, in ``codes``.
     case codes
-    /// ``texts``.
+    /// Texts, in ``texts``.
     case strings, json
   }
 
@@ -29,13 +29,15 @@ package struct ValueColumn: Sendable {
   package private(set) var words: [UInt64] = []
   package private(set) var codes = CodeColumn()
   package private(set) var texts = TextColumn()
-  /// Null rows of `bools`, `integers` and `doubles`; the other layouts have their own null.
+  /// Null rows of `bools`, `integers` and `doubles`; other layouts represent null themselves.
   package private(set) var nulls = RowBits()
-  /// No number is outside these; replaced ones may have been the outermost. For the layouts `integers` and `doubles`.
+  /// No number is outside of these bounds, which may be too wide after values were replaced. For the layouts `integers` and
+  /// `doubles`.
   package private(set) var integerBounds = ValueBounds<Int64>(least: .max, greatest: .min)
   package private(set) var doubleBounds = ValueBounds<Double>(least: .infinity, greatest: -.infinity)
 
-  /// Identifies the values: columns with the same stamp have the same ones, except rows that were dropped from the end. 0 without any.
+  /// Identifies the values: columns with the same stamp have the same values, except for rows dropped from the end. 0 if there
+  /// are none.
   var stamp: UInt64 = 0
 
   package subscript(row: Int) -> AttributeValue {
@@ -57,7 +59,7 @@ package struct ValueColumn: Sendable {
     }
   }
 
-  /// Rows up to the last that may have a value.
+  /// The number of rows up to the last one that may have a value.
   package var count: Int {
     switch layout {
     case .sparse: sparseRows.last.map { Int($0) + 1 } ?? 0
@@ -77,7 +79,7 @@ package struct ValueColumn: Sendable {
     if !setDense(value, at: row) { mix(value, at: row) }
   }
 
-  /// False, with nothing changed, if the layout does not match the value.
+  /// Returns false, with nothing changed, if the layout cannot hold the value.
   private mutating func setDense(_ value: AttributeValue, at row: Int) -> Bool {
     switch (layout, value) {
     case (.mixed, _):
@@ -148,7 +150,7 @@ package struct ValueColumn: Sendable {
     if layout == .sparse {
       let tags = batch.tags[rows.clamped(to: 0..<batch.tags.count)]
       let more = batch.tag(of: rows).map { $0 == .null ? 0 : rows.count } ?? tags.count { $0 != .null }
-      // Too many for the sparse layout.
+      // Too many values for the sparse layout.
       if (sparseRows.count + more) * 8 > start + rows.count, let first = tags.first(where: { $0 != .null }) {
         widen(for: first)
       }
@@ -163,7 +165,7 @@ package struct ValueColumn: Sendable {
     }
   }
 
-  /// False, with nothing changed, if the layout does not match `tag`.
+  /// Returns false, with nothing changed, if the layout cannot hold values of `tag`.
   private mutating func appendUniform(
     _ batch: BatchColumn, _ rows: Range<Int>, _ tag: CellTag, at start: Int
   ) -> Bool {
@@ -197,7 +199,7 @@ package struct ValueColumn: Sendable {
 
   // MARK: Memory
 
-  /// Releases memory reserved beyond the need; for a full chunk.
+  /// Releases unused memory; for a full chunk.
   mutating func trim() {
     texts.trim()
     codes.trim()
@@ -243,7 +245,7 @@ extension Array {
     nulls[index] = false
   }
 
-  /// Adds elements that stand for null.
+  /// Adds elements that represent null.
   fileprivate mutating func fill(to count: Int, with filler: Element, nulls: inout RowBits) {
     guard self.count < count else { return }
     grow(to: count)

@@ -3,17 +3,18 @@
 import Geometry
 import Sorting
 
-/// The rows of a store at one time, in buckets by a hash of their value in a column. Rows without a value are not in it.
+/// The rows of a store at one time, in buckets by a hash of their value in a column. Rows without a value are not included. For
+/// comparisons other than equality use ``ValueBounds``.
 ///
-/// A bucket has the rows of other values too, and of features that have changed since: what is found has to be tested. Chunks whose column
-/// has changed since are found by their stamps, and are not looked up but scanned; so an index serves any copy of its store. Removed rows are in
-/// it, as undo may restore them.
+/// Results have to be tested: a bucket also contains rows of other values, and of features that have changed since. Chunks whose
+/// column has changed since are detected by their stamps, and have to be scanned; so an index serves any copy of its store.
+/// Removed rows are included, because undo may restore them.
 ///
-/// Memory: six to eight bytes for a row.
+/// Memory: six to eight bytes per row.
 package final class ValueIndex: Sendable {
   private struct Chunk: BitwiseCopyable {
     let base: UInt32
-    /// Of the slot, and of its column.
+    /// The stamps of the slot and of its column.
     let stamps: (slot: UInt64, column: UInt64)
   }
 
@@ -57,7 +58,7 @@ package final class ValueIndex: Sendable {
     rows = sorted
   }
 
-  /// The rows of a store that may have one of the values, ascending, in chunks that have not changed.
+  /// The rows that may have one of the values, ascending, except those of the chunks that start at `stale` rows.
   package func rows(of values: [AttributeValue], except stale: Set<UInt32>) -> [UInt32] {
     var found: [UInt32] = []
     for bucket in Set(values.compactMap(bucket)).sorted() {
@@ -68,20 +69,20 @@ package final class ValueIndex: Sendable {
     return values.count == 1 ? found : found.sorted()
   }
 
-  /// The greatest number of rows of ``rows(of:except:)``.
+  /// An upper bound of the number of ``rows(of:except:)``.
   package func count(of values: [AttributeValue]) -> Int {
     Set(values.compactMap(bucket)).reduce(0) { $0 + Int(starts[$1 + 1] - starts[$1]) }
   }
 
   private func bucket(of value: AttributeValue) -> Int? {
-    // The buckets are a power of two, and one entry more.
+    // `starts` has one entry more than there are buckets, whose number is a power of two.
     let bits = (starts.count - 1).trailingZeroBitCount
     return value.equalityHash.map { Int(truncatingIfNeeded: $0 >> UInt64(64 - bits)) }
   }
 
-  /// The numbers of the slots whose column has changed since.
+  /// The numbers of the slots whose column has changed since the index was built.
   ///
-  /// - Complexity: O(chunks): a microsecond for a million rows, of which no attribute has changed.
+  /// - Complexity: O(chunks): a microsecond for a million rows without changed attributes.
   package func staleSlots(of store: FeatureStore) -> [Int] {
     var stale: [Int] = []
     var next = 0
@@ -102,7 +103,7 @@ extension FeatureChunk {
   /// The stamp of a column; 0 if no row has a value.
   fileprivate func stamp(of column: Int) -> UInt64 { index(of: column).map { columns[$0].stamp } ?? 0 }
 
-  /// Calls `body` with the hashes of all values that compare, each at least once.
+  /// Calls `body` with the hashes of all comparable values, each at least once.
   package func forEachDistinctHash(of column: Int, _ body: (UInt64) -> Void) {
     guard let index = index(of: column) else { return }
     let isOfCodes = withReader { reader in
@@ -115,7 +116,7 @@ extension FeatureChunk {
     if !isOfCodes { forEachHash(of: column) { body($1) } }
   }
 
-  /// Calls `body` with each row that has a value that compares, and a hash of that.
+  /// Calls `body` with each row that has a comparable value, and the hash of the value.
   func forEachHash(of column: Int, _ body: (Int, UInt64) -> Void) {
     guard let index = index(of: column) else { return }
     let end = min(count, columns[index].count)
@@ -135,7 +136,7 @@ extension AttributeValue {
 }
 
 extension FeatureRow.Attribute {
-  /// Equal for values that compare as equal; nil for those that compare with none.
+  /// A hash that is equal for values that compare as equal; nil for values that are not comparable.
   fileprivate var equalityHash: UInt64? {
     switch self {
     case .null, .json: nil
@@ -148,7 +149,7 @@ extension FeatureRow.Attribute {
     }
   }
 
-  /// Spreads bits over all: the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
+  /// Distributes the bits: the finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
   private static func mixed(_ number: UInt64) -> UInt64 {
     var bits = (number ^ number >> 30) &* 0xbf58_476d_1ce4_e5b9
     bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb

@@ -1,20 +1,20 @@
-// The indexes of values of a store: built when a question needs one, shared by the store's copies.
+// The value indexes of a store: built when a query needs one, shared by the store's copies.
 
 import Geometry
 import Synchronization
 
-/// Indexes of a store and its copies, a few at most; they go with the last copy.
+/// A few indexes of a store and its copies; released with the last copy.
 package final class ValueIndexes: Sendable {
-  /// At most 32 MB for a million features.
+  /// Maximum number of indexes: together at most 32 MB for a million features.
   private static let limit = 4
 
   private struct Entry: Sendable {
     var index: ValueIndex
-    /// Rows that were scanned since, as their chunks had changed.
+    /// Rows scanned since the index was built, because their chunks had changed.
     var scanned = 0
   }
 
-  /// By column; those that are used last are at the end.
+  /// Indexes by column, least recently used first.
   private struct Entries: Sendable {
     var byColumn: [Int: Entry] = [:]
     var order: [Int] = []
@@ -22,7 +22,7 @@ package final class ValueIndexes: Sendable {
 
   private let entries = Mutex(Entries())
 
-  /// The index of a column, if there is one.
+  /// The index of a column; nil if there is none.
   package func index(of column: Int) -> ValueIndex? {
     entries.withLock { entries in
       guard let entry = entries.byColumn[column] else { return nil }
@@ -41,7 +41,8 @@ package final class ValueIndexes: Sendable {
     }
   }
 
-  /// Counts rows that an index did not find, and says whether a new one is due: scanning has cost about as much as building one.
+  /// Counts rows that had to be scanned, and returns whether a new index is due: scanning has then cost about as much as building
+  /// one.
   package func noteScan(of rows: Int, in count: Int, column: Int) -> Bool {
     entries.withLock { entries in
       guard let scanned = entries.byColumn[column]?.scanned else { return true }

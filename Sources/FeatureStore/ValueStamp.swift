@@ -1,4 +1,4 @@
-// Numbers of changes of attributes, unique in the process: copies of a store change independently, and share indexes of values.
+// Stamps of attribute changes, unique in the process, because copies of a store change independently and share value indexes.
 
 import Synchronization
 

@@ -11,7 +11,7 @@ public struct FileIdentity: Hashable, Sendable {
   public let mode: UInt32
   public let modifiedSeconds: Int
   public let modifiedNanoseconds: Int
-  /// A program that writes a file may set the time of modification back, but not this one.
+  /// Time of the last status change. A program can set the modification time back, but not this one.
   private let changedSeconds: Int
   private let changedNanoseconds: Int
   private let device: UInt64

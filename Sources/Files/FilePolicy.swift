@@ -11,7 +11,7 @@ import Platform
 public struct FilePolicy: Hashable, Sendable {
   /// Directories that contain all allowed files, symbolic links resolved; nil for no restriction.
   public var allowedDirectories: [String]?
-  /// Whether data may come from addresses as well.
+  /// Whether data may also come from addresses in the network.
   public var allowsNetwork: Bool
 
   public init(allowedDirectories: [String]? = nil, allowsNetwork: Bool = false) {
@@ -77,7 +77,7 @@ extension FilePolicy {
     return false
   }
 
-  /// Why `name` is not the absolute path of a file; nil if it is.
+  /// Why `name` is not the absolute path of a file, as a description; nil if it is one.
   private static func virtualKind(of name: String) -> String? {
     if name.utf8.contains(0) { return "a path holds no NUL" }
     if name.begins(with: "/vsi") { return "virtual files are not allowed" }

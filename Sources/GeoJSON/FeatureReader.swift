@@ -2,14 +2,14 @@
 
 /// Walks through a file once.
 ///
-/// Reading goes in steps. A step that meets the end of the buffer is taken again from where it began, with more text behind it.
+/// Reading advances in steps. A step that reaches the end of the buffer is repeated from its beginning after more text was read.
 public struct FeatureReader: ~Copyable {
-  /// What the next step reads.
+  /// What the next step expects.
   enum State {
     case start
     /// A member of the collection.
     case member
-    /// An item of the features.
+    /// An item of the array `features`.
     case firstFeature, furtherFeature, afterFeatures
     /// Nothing but white space.
     case tail
@@ -17,7 +17,7 @@ public struct FeatureReader: ~Copyable {
     case sequence
   }
 
-  /// What a step has done.
+  /// Result of a step.
   enum Step { case moved, feature }
 
   private var window: TextWindow
@@ -25,7 +25,7 @@ public struct FeatureReader: ~Copyable {
   private var state = State.start
   private var names = FieldNames()
   private let allowsSequence: Bool
-  /// Whether a file without anything is a sequence.
+  /// Whether a file of nothing but white space is an empty sequence.
   private let allowsNothing: Bool
   /// The feature that was read last; its strings are valid until the next is read.
   public private(set) var feature = FeatureText()
@@ -33,8 +33,8 @@ public struct FeatureReader: ~Copyable {
   var sequence = SequenceState()
 
   /// - Parameters:
-  ///   - allowsSequence: whether it may be a sequence.
-  ///   - allowsNothing: whether it is one without features where nothing but white space is there.
+  ///   - allowsSequence: whether the text may be a sequence.
+  ///   - allowsNothing: whether a text of nothing but white space is an empty sequence.
   ///   - source: reads the file's next bytes into a buffer; returns their number, 0 at the end.
   public init(
     allowsSequence: Bool, allowsNothing: Bool = false, _ source: @escaping (UnsafeMutableRawBufferPointer) -> Int
@@ -44,7 +44,7 @@ public struct FeatureReader: ~Copyable {
     self.allowsNothing = allowsNothing
   }
 
-  /// Reads the features of a layer that has been scanned: other names than then are odd.
+  /// Reads the features of a layer that has been scanned; a name that the scan has not seen is ``TextStop/odd(_:)``.
   public init(_ layer: TextLayer, _ source: @escaping (UnsafeMutableRawBufferPointer) -> Int) {
     window = TextWindow(source)
     names = layer.names
@@ -53,15 +53,15 @@ public struct FeatureReader: ~Copyable {
     allowsNothing = layer.featureCount == 0
   }
 
-  /// Reads the whole file to find out what its layer is.
+  /// Reads the whole file to determine its layer.
   ///
-  /// - Throws: also where it is JSON, but left to GDAL.
+  /// - Throws: ``TextStop/odd(_:)`` for JSON that is left to GDAL.
   /// - Complexity: O(n) in the file, in memory for one feature.
   public mutating func scan() throws(TextStop) -> TextLayer {
     var schema = LayerSchema()
     while try next() { try schema.include(feature, &names) }
     if schema.count == 0, case .start = state { sequence.isOne = true }
-    // One feature alone is no sequence.
+    // A single feature without a separator is not a sequence.
     guard sequence.isOne ? schema.count != 1 || sequence.hasSeparators : collection.isComplete else {
       throw .odd("no collection of features")
     }
@@ -72,7 +72,7 @@ public struct FeatureReader: ~Copyable {
 
   /// Reads the next feature.
   ///
-  /// - Returns: false behind the last one, when the file has been read to its end.
+  /// - Returns: false after the last feature, when the file has been read to its end.
   public mutating func next() throws(TextStop) -> Bool {
     while true {
       var scanner = window.scanner(from: place)
@@ -130,7 +130,7 @@ public struct FeatureReader: ~Copyable {
     try feature.read(&scanner, &names)
   }
 
-  /// The text begins with an object, which is a collection or, by its type, a feature.
+  /// Determines from the first object whether the text is a collection or, by the object's type, a sequence of features.
   private mutating func start(_ scanner: inout TextScanner) throws(TextStop) -> State {
     guard scanner.end - scanner.at >= 3 || window.isAtEnd else { throw .more }
     scanner.skipByteOrderMark()
@@ -161,7 +161,7 @@ public struct FeatureReader: ~Copyable {
     return false
   }
 
-  /// Whether the text may end where the buffer does.
+  /// Whether the text is complete at the end of the buffer.
   private var mayEnd: Bool {
     var scanner = window.scanner(from: place)
     switch state {
@@ -175,7 +175,7 @@ public struct FeatureReader: ~Copyable {
   }
 }
 
-/// What a collection has beside its features: each member once.
+/// The members of a collection other than its features, each at most once.
 struct CollectionMembers {
   private var hasType = false
   private var hasFeatures = false
@@ -185,7 +185,7 @@ struct CollectionMembers {
 
   var isComplete: Bool { hasType && hasFeatures }
 
-  /// Reads one member, and the comma or brace behind it.
+  /// Reads one member, and the comma or brace after it.
   mutating func read(_ scanner: inout TextScanner) throws(TextStop) -> FeatureReader.State {
     let member = GeoJSONName(try scanner.name())
     let byte = scanner.next()
@@ -235,7 +235,7 @@ struct CollectionMembers {
   }
 }
 
-/// Features one after the other, each on a line of its own or behind a record separator (RFC 8142).
+/// Features in sequence, each on a line of its own or after a record separator (RFC 8142).
 struct SequenceState {
   var isOne = false
   var isBehindFirst = false

@@ -1,4 +1,4 @@
-// One feature as it is read: its id, its geometry, and its properties as tokens that lie in the buffer.
+// One feature as it is read: its id, its geometry, and its properties as tokens that refer to the buffer.
 
 /// A property's value.
 public struct PropertyToken {
@@ -7,7 +7,7 @@ public struct PropertyToken {
   /// The number of the field, in the order in which names were first seen.
   public let field: Int
   public let kind: Kind
-  /// Of a string.
+  /// Whether a string has escapes.
   public let hasEscapes: Bool
   /// The string without its quotes; the text of an array or object.
   public let text: UnsafeRawBufferPointer
@@ -18,7 +18,7 @@ public struct PropertyToken {
   public var double: Double { kind == .integer ? Double(integer) : Double(bitPattern: bits) }
 }
 
-/// An id beside the properties.
+/// The id of a feature outside of its properties.
 public enum FeatureIdentifier {
   case none
   case integer(Int64)
@@ -35,7 +35,7 @@ public struct FeatureText {
 }
 
 extension FeatureText {
-  /// Reads the feature at the scanner, which stands at its brace.
+  /// Reads the feature; the scanner is at its opening brace.
   mutating func read(_ scanner: inout TextScanner, _ fields: inout FieldNames) throws(TextStop) {
     id = .none
     isBare = false
@@ -68,7 +68,7 @@ extension FeatureText {
         try scanner.skipValue()
       }
     } while try scanner.goesOn(UInt8(ascii: "}"))
-    // Without properties GDAL takes the other members for them.
+    // GDAL takes the other members as properties if there are none.
     guard seen.contains(.type), seen.contains(.properties), !(isBare && hasOthers) else {
       throw .odd("a feature without a type or properties")
     }
@@ -150,7 +150,7 @@ extension FeatureText {
   }
 }
 
-/// Members that a feature has had.
+/// The members of a feature read so far.
 private struct Seen: OptionSet {
   let rawValue: UInt8
   static let type = Seen(rawValue: 1)

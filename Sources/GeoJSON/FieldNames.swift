@@ -1,13 +1,13 @@
-// Names of properties, each with a number. Features mostly have the same names in the same order, so the next one is guessed.
+// Names of properties, each with a number. Features mostly repeat names in the same order, so the next name is predicted.
 
 /// The names of all properties, in the order in which they were first seen.
 struct FieldNames {
   private struct Name {
     let range: Range<Int>
     let hash: UInt64
-    /// The feature that had it last.
+    /// The number of the last feature with the name.
     var lastFeature = -1
-    /// The name that followed it last.
+    /// The number of the name that followed it last.
     var next = 0
   }
 
@@ -20,7 +20,7 @@ struct FieldNames {
   private var feature = 0
   private var last = -1
   private var first = 0
-  /// Whether a name that is not known is added; else it is odd.
+  /// Whether unknown names are added; otherwise they are ``TextStop/odd(_:)``.
   var isOpen = true
 
   var count: Int { names.count }
@@ -30,13 +30,13 @@ struct FieldNames {
   /// The number of `id`.
   private(set) var idNumber: Int?
 
-  /// Adds `id`, unless it is there.
+  /// Adds `id` if it is missing.
   mutating func addID() -> Int {
     if let idNumber { return idNumber }
     return [UInt8]("id".utf8).withUnsafeBytes { add($0, hashed($0)) }
   }
 
-  /// Begins the names of a feature.
+  /// Starts the names of the next feature.
   mutating func begin() {
     feature += 1
     last = -1
@@ -80,7 +80,7 @@ struct FieldNames {
       guard holds(number, name) else { throw .odd("names with the same hash") }
       return number
     }
-    // GDAL takes it for the column of ids, which has no name.
+    // GDAL takes an empty name for the id column, which has no name.
     guard !name.isEmpty else { throw .odd("an empty name") }
     guard isOpen else { throw .odd("a name that was not there before") }
     guard names.count < Self.limit else { throw .odd("too many fields") }

@@ -1,12 +1,12 @@
-// The order of fields: as in the features where these agree, else by name, as in GDAL.
+// The order of fields, as GDAL determines it: the order in the features if they agree, else the order of names.
 
-/// Which fields follow which, without cycles.
+/// The relation "field precedes field", kept without cycles.
 struct FieldOrder {
-  /// By field, those that follow it in some feature.
+  /// By field, the fields that follow it in some feature.
   private var followers: [[Int]] = []
-  /// By field, the one found to follow it last: mostly the next one again.
+  /// By field, the field that followed it last, which is mostly the next one again.
   private var last: [Int] = []
-  /// Pairs that were looked at, the ones left out too: what closes a cycle once does so for ever.
+  /// Pairs that were examined, rejected ones included: a pair that would close a cycle once always will.
   private var known: Set<Pair> = []
 
   private struct Pair: Hashable {
@@ -43,7 +43,7 @@ struct FieldOrder {
     return false
   }
 
-  /// The fields in order; of several that could be next, the first by its bytes.
+  /// The fields in order. If several can be next, the one whose name is first by bytes is.
   func sorted(_ names: [String]) -> [Int] {
     var before = [Int](repeating: 0, count: names.count)
     for list in followers { for follower in list { before[follower] += 1 } }

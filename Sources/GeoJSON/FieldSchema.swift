@@ -1,8 +1,9 @@
-// The fields of a layer, inferred as features are read: types and order as GDAL's, so that it does not matter who reads a file.
+// The fields of a layer, inferred while features are read. Types and order equal GDAL's, so that both readers give the same
+// result.
 
 import Geometry
 
-/// What values a field has had.
+/// The kinds of values of a field.
 struct ValueKinds: OptionSet {
   let rawValue: UInt16
   static let bool = ValueKinds(rawValue: 1)
@@ -13,16 +14,16 @@ struct ValueKinds: OptionSet {
   static let integers = ValueKinds(rawValue: 32)
   static let doubles = ValueKinds(rawValue: 64)
   static let strings = ValueKinds(rawValue: 128)
-  /// Truth values, or what is of several types.
+  /// Arrays of booleans or of several types.
   static let others = ValueKinds(rawValue: 256)
   static let empty = ValueKinds(rawValue: 512)
 }
 
-/// One field while features are read.
+/// A field as inferred so far.
 struct InferredField {
   private(set) var type = TypedValue(type: .string)
   private(set) var kinds: ValueKinds = []
-  /// Whether there was no value but null.
+  /// Whether all values so far were null.
   private var isUndetermined = true
 
   init() {}
@@ -111,7 +112,7 @@ public enum ColumnForm: Sendable {
 }
 
 extension InferredField {
-  /// The field's type and form; nil where GDAL would convert values in ways of its own.
+  /// The field's type and form; nil if GDAL would convert its values in a way that is not reproduced here.
   var form: (FieldType, ColumnForm)? {
     switch (type.type, type.subtype) {
     case (.integer, .boolean): kinds.isSubset(of: .bool) ? (.boolean, .bools) : nil

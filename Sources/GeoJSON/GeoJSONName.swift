@@ -1,9 +1,9 @@
 // Names of members that GeoJSON defines.
 
-/// A name of GeoJSON's, or what resembles one.
+/// A member name of GeoJSON, or one that resembles it.
 enum GeoJSONName {
   case type, id, geometry, properties, bbox, coordinates, geometries, features, name, crs
-  /// One that GDAL takes for one of the above, as it compares without case.
+  /// A name that GDAL takes for one of the above, because it ignores case.
   case similar
   case other
 
@@ -25,7 +25,7 @@ enum GeoJSONName {
 
   private typealias Known = (name: GeoJSONName, text: StaticString)
 
-  /// The names of a length, the more frequent one first.
+  /// The names with a given length, the more frequent one first.
   @inline(__always)
   private static func ofLength(_ count: Int) -> (Known?, Known?) {
     switch count {
@@ -54,7 +54,7 @@ extension RawString {
     return true
   }
 
-  /// - Parameter text: in lower case, as long as this.
+  /// - Parameter text: in lower case, and of the same length.
   func equalsWithoutCase(_ text: StaticString) -> Bool {
     for index in 0..<count where start[index] | 0x20 != text.utf8Start[index] { return false }
     return true

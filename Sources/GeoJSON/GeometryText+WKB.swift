@@ -1,7 +1,7 @@
 // Writes a geometry as ISO WKB, little-endian.
 
 extension GeometryText {
-  /// Appends the geometry, which there is.
+  /// Appends the geometry, which must not be absent.
   public func appendWKB(to bytes: inout [UInt8]) {
     var writer = WKBWriter(bytes: bytes, hasZ: hasZ)
     bytes = []

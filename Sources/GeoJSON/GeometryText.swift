@@ -1,6 +1,6 @@
 // Geometries of features: their positions in one list, written as WKB once it is known whether any has Z.
 
-/// One geometry, and the memory that the next one is read into.
+/// One geometry; its memory is reused for the next one.
 public struct GeometryText: Sendable {
   /// The codes of WKB.
   public enum Kind: UInt32, Sendable {
@@ -8,25 +8,25 @@ public struct GeometryText: Sendable {
     case lineString, polygon, multiPoint, multiLineString, multiPolygon, collection
   }
 
-  /// A geometry that is no collection: where its positions and its lists of them end.
+  /// A geometry that is not a collection: ranges of its positions, lists and groups.
   struct Part {
     let kind: Kind
     let positions: Range<Int>
-    /// Of `listEnds`: the rings of polygons, or the lines.
+    /// In `listEnds`: the rings of polygons, or the lines.
     let lists: Range<Int>
-    /// Of `groupEnds`: the polygons.
+    /// In `groupEnds`: the polygons.
     let groups: Range<Int>
   }
 
   /// Nil without a geometry.
   public internal(set) var kind: Kind?
-  /// As in GDAL, a position without Z among others that have it gets 0.
+  /// Whether any position has Z; as in GDAL, the other positions then get 0.
   public internal(set) var hasZ = false
   /// x, y and z of each position.
   public internal(set) var ordinates: [Double] = []
-  /// Numbers of positions up to the end of each list.
+  /// For each list, the number of positions up to its end.
   var listEnds: [Int] = []
-  /// Numbers of lists up to the end of each polygon.
+  /// For each polygon, the number of lists up to its end.
   var groupEnds: [Int] = []
   var parts: [Part] = []
 
@@ -43,7 +43,7 @@ public struct GeometryText: Sendable {
 }
 
 extension GeometryText {
-  /// Reads the geometry at the scanner, which stands before it; null is none.
+  /// Reads the geometry that follows; `null` is no geometry.
   mutating func read(_ scanner: inout TextScanner) throws(TextStop) {
     let byte = scanner.next()
     if byte == UInt8(ascii: "n") { return try scanner.literal("null") }
@@ -113,7 +113,7 @@ extension GeometryText {
 
   // MARK: Coordinates
 
-  /// How deep positions lie: 1 for a position alone.
+  /// Reads coordinates and returns the nesting depth of their positions: 1 for a single position.
   private mutating func readCoordinates(_ scanner: inout TextScanner) throws(TextStop) -> Int {
     guard scanner.next() == UInt8(ascii: "[") else { throw scanner.at >= scanner.end ? .more : .odd("coordinates") }
     return try readList(&scanner, level: 1)
@@ -147,7 +147,7 @@ extension GeometryText {
     if try scanner.goesOn(UInt8(ascii: "]")) {
       z = try coordinate(&scanner)
       hasZ = true
-      // GDAL ignores further numbers.
+      // GDAL ignores numbers after the third.
       while try scanner.goesOn(UInt8(ascii: "]")) { _ = try coordinate(&scanner) }
     }
     ordinates.append(x)
@@ -165,7 +165,7 @@ extension GeometryText {
 }
 
 extension GeometryText.Kind {
-  /// How deep positions lie in the coordinates.
+  /// The nesting depth of positions in the type's coordinates.
   fileprivate var depth: Int {
     switch self {
     case .point: 1
@@ -176,7 +176,7 @@ extension GeometryText.Kind {
     }
   }
 
-  /// GeoJSON's name.
+  /// The type's name in GeoJSON.
   public var name: String {
     switch self {
     case .point: "Point"

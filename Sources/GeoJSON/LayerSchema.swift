@@ -1,5 +1,5 @@
-// Takes in feature by feature what the layer is: fields, ids, types of geometries. As GDAL infers them, so that it does not matter
-// who reads a file.
+// Infers fields, ids and geometry type of a layer feature by feature. The result equals GDAL's, so that it does not matter which
+// of the two reads a file.
 
 import Geometry
 
@@ -9,15 +9,15 @@ struct LayerSchema {
   private(set) var count = 0
   private var hasBareFeatures = false
 
-  // Types of geometries: one with Z and one without make Z, anything else that differs makes "Unknown".
+  // One geometry type with and without Z becomes the type with Z; different types become "Unknown".
   private var kind: GeometryText.Kind?
   private var hasZ = false
   private var isMixed = false
 
-  /// Whether ids beside the properties number the features, and whether they made a field.
+  /// Whether ids outside of the properties number the features, and whether they became a field.
   private var idsAreNumbers = false
   private var idsAreAttribute = false
-  /// Whether features have an id of a type, and whether one has no property `id` beside it.
+  /// The types of ids of features, and of the ids of features without a property `id`.
   private var idKinds: ValueKinds = []
   private var loneIDKinds: ValueKinds = []
 
@@ -88,12 +88,13 @@ struct LayerSchema {
 }
 
 extension LayerSchema {
-  /// The layer, once all features have been taken in; odd where GDAL would make something of them that is not done here.
+  /// The layer after all features have been included; throws `odd` where GDAL's result is not reproduced here.
   func layer(
     _ form: TextLayer.Form, name: String?, reference: String?, _ names: FieldNames
   ) throws(TextStop) -> TextLayer {
     let texts = (0..<fields.count).map { names.name($0) }
-    // Features without properties get values of fields that are called like members; a property list in one is GeoCouch's.
+    // For features without properties GDAL reads fields named like members from the members; a property named `properties`
+    // together with `_id` and `_rev` makes it assume GeoCouch.
     let members = ["type", "geometry", "properties", "bbox", "id"]
     guard !hasBareFeatures || texts.allSatisfy({ !members.contains($0) }),
       !["_id", "_rev", "properties"].allSatisfy(texts.contains)
@@ -118,7 +119,7 @@ extension LayerSchema {
     }
     guard let number = names.idNumber, number < fields.count, let field = fields[number] else { return .order }
     let isInteger = field.type.type == .integer || field.type.type == .integer64
-    // Ids that fill gaps of the property are converted to its type.
+    // Ids in place of missing properties are converted to the type of the property.
     guard loneIDKinds.isEmpty || field.type == TypedValue(type: .string) || (isInteger && loneIDKinds == .integer)
     else {
       throw .odd("ids of another type than the property")

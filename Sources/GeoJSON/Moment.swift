@@ -1,8 +1,8 @@
-// Dates and times in strings, recognized and understood as GDAL's `OGRParseDate` does.
+// Dates and times in strings, recognized as by GDAL's `OGRParseDate`.
 
 import Platform
 
-/// A date, a time, or both, as GDAL keeps it.
+/// A date, a time, or both, in GDAL's representation.
 struct Moment {
   private var year: Int16 = 0
   private var month = 0
@@ -11,10 +11,10 @@ struct Moment {
   private var minute = 0
   /// GDAL keeps seconds in a Float, accurate to a millisecond.
   private var second: Float = 0
-  /// Quarters of an hour from 100; 0 is unknown.
+  /// GDAL's time zone: quarters of an hour from 100; 0 is unknown.
   private var zone: UInt8 = 0
 
-  /// Nil if it is none.
+  /// Nil if the text is not a date or time.
   init?(_ text: UnsafeRawBufferPointer) {
     var text = MomentText(text)
     text.skip(" ")
@@ -111,9 +111,9 @@ struct Moment {
 }
 
 extension Moment {
-  /// What GDAL takes a string for: by the signs in it, if it can be understood.
+  /// GDAL's type of a string: determined by its punctuation, if it can be parsed.
   static func type(of text: UnsafeRawBufferPointer) -> ValueType {
-    // The first byte decides for nearly all that is none.
+    // The first byte excludes nearly all other strings.
     guard let first = text.first, first <= UInt8(ascii: "9"), Moment(text) != nil else { return .string }
     let hasDate = text.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") }
     let hasTime = text.contains(UInt8(ascii: ":"))
@@ -140,7 +140,7 @@ extension Moment {
   }
 }
 
-/// A string with C's functions on it: behind its end are zeros.
+/// A string read with the semantics of C's functions, as if zeros followed its end.
 private struct MomentText {
   private let text: UnsafeRawBufferPointer
   var at = 0
@@ -162,7 +162,7 @@ private struct MomentText {
   mutating func skip(_ byte: Unicode.Scalar) { while self.byte == UInt8(ascii: byte) { at += 1 } }
   mutating func skipDigits() { while Self.isDigit(byte) { at += 1 } }
 
-  /// `atoi`, which passes over white space; beyond a billion it stays there.
+  /// `atoi`, which skips white space; the result stops growing beyond a billion.
   func integer(from offset: Int = 0) -> Int {
     var offset = offset
     while byte(offset) == 0x20 || (0x09...0x0D).contains(byte(offset)) { offset += 1 }
@@ -176,7 +176,7 @@ private struct MomentText {
     return isNegative ? -value : value
   }
 
-  /// `atof` of what begins with a digit.
+  /// `atof` of a text that begins with a digit.
   func number() -> Double {
     let bytes = Array(rest.prefix(64)) + [0]
     return bytes.withUnsafeBytes { raw in

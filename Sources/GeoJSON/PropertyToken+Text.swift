@@ -1,7 +1,7 @@
-// Texts made of values: arrays of numbers, dates and times.
+// Texts of converted values: arrays of numbers, dates and times.
 
 extension PropertyToken {
-  /// An array of numbers, each as a double.
+  /// The text of an array of numbers, with each number as a double.
   public var numbersText: String {
     let items = ArrayItems(text).map { item in
       switch item.type?.type {
@@ -12,7 +12,7 @@ extension PropertyToken {
     return "[" + items.joined(separator: ",") + "]"
   }
 
-  /// A date or time in RFC 3339; nil if the string is none.
+  /// A date or time in RFC 3339; nil if the string is neither.
   public func momentText(_ form: ColumnForm) -> String? {
     var decoded: [UInt8] = []
     appendDecoded(text, to: &decoded)

@@ -1,4 +1,4 @@
-// What strings of JSON mean: escapes become characters.
+// Decodes strings of JSON: replaces escapes by characters.
 
 /// Appends the characters of a string whose escapes have been checked.
 public func appendDecoded(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {

@@ -1,6 +1,6 @@
-// Where a text is no JSON. Asked only about a text that nobody reads, as it takes a pass of its own.
+// Finds where a text is not JSON. Called only for a text that could not be read, because it takes another pass over it.
 
-/// The first byte that does not belong in a text.
+/// The position of the first byte that is not valid JSON.
 public struct TextFault: Error, Equatable, Sendable, CustomStringConvertible {
   /// From 1.
   public let line: Int
@@ -11,15 +11,15 @@ public struct TextFault: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String { "line \(line), column \(column): expected \(expected)" }
 }
 
-/// Checks a text, of any size and depth, token by token.
+/// Checks a text of any size and depth, token by token.
 public struct TextCheck: ~Copyable {
   private enum State { case mark, start, value, firstItem, firstName, name, colon, behind, end }
 
   private var window: TextWindow
   private var state = State.mark
-  /// Whether each open list is an object.
+  /// The open arrays and objects, from the outermost; true for an object.
   private var open: [Bool] = []
-  /// Whether objects have followed each other, which makes each the start of a text.
+  /// Whether values may follow each other at the top level.
   private let isSequence: Bool
   private var line = 1
   private var column = 1
@@ -32,7 +32,7 @@ public struct TextCheck: ~Copyable {
     self.isSequence = isSequence
   }
 
-  /// The first fault; nil if there is none, or one string takes more memory than a reader may have.
+  /// The first fault; nil if there is none, or if a single string exceeds a reader's memory.
   public mutating func firstFault() -> TextFault? {
     var place = 0
     while true {
@@ -130,7 +130,7 @@ public struct TextCheck: ~Copyable {
     return true
   }
 
-  /// Behind a value.
+  /// Sets the state after a value.
   private mutating func goOn() { state = !open.isEmpty ? .behind : isSequence ? .start : .end }
 
   private mutating func readValue(_ scanner: inout TextScanner) throws(TextStop) {
@@ -149,7 +149,7 @@ public struct TextCheck: ~Copyable {
     case UInt8(ascii: "n"): try scanner.literal("null")
     default:
       guard TextScanner.beginsNumber(byte) else { throw scanner.stop(at: scanner.at, "a value") }
-      // What no number of a machine holds is JSON none the less.
+      // A number beyond the range of a double is JSON nevertheless.
       do throws(TextStop) { _ = try scanner.number() } catch {
         guard case .odd = error else { throw error }
       }
@@ -164,7 +164,7 @@ public struct TextCheck: ~Copyable {
         return
       } catch {
         guard case .odd = error else { throw error }
-        // Half of a surrogate pair is JSON; the scanner stands behind it. Bytes that are no UTF-8 are not.
+        // A lone surrogate is JSON, and the scanner is after it; bytes that are not UTF-8 are not.
         if scanner.at.pointee >= 0x80 { throw scanner.stop(at: scanner.at, "text in UTF-8") }
       }
     }

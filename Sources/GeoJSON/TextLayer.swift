@@ -1,4 +1,4 @@
-// What a scan of a file finds out about its layer.
+// The result of scanning a file for its layer.
 
 import Geometry
 
@@ -8,9 +8,9 @@ public struct TextColumn: Sendable {
   public let form: ColumnForm
 }
 
-/// The layer of a file that is read here.
+/// The layer of a file that is read without GDAL.
 public struct TextLayer: Sendable {
-  /// A collection, or features one after the other.
+  /// A feature collection, or features in sequence.
   public enum Form: Sendable { case collection, sequence }
 
   public let form: Form
@@ -25,17 +25,17 @@ public struct TextLayer: Sendable {
   public let hasZ: Bool
   public let ids: FeatureIDs
   let names: FieldNames
-  /// By number of a token's field.
+  /// The column of each field, by the field's number in tokens.
   public let columnOfField: [Int]
 }
 
-/// What numbers features; those without it have their order, from 0.
+/// The source of feature ids. Features without an id are numbered in order, from 0.
 public enum FeatureIDs: Sendable {
   case order
   /// The member `id`.
   case member
-  /// The property `id`, which is this column; values missing there come from the member.
+  /// The property `id` in this column; the member `id` if the property is missing.
   case property(Int)
-  /// None; missing values of this column come from the member.
+  /// Features have no ids; missing values of this column come from the member `id`.
   case attribute(Int)
 }

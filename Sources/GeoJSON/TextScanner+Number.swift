@@ -1,11 +1,11 @@
-// Numbers of JSON text, exact: by integers where these hold them, else by the C library.
+// Numbers of JSON text, exact: by integer arithmetic where that suffices, else by the C library.
 
 import Platform
 
 /// A number as JSON writes it: an integer has neither fraction nor exponent.
 struct TextNumber {
   let isInteger: Bool
-  /// An `Int64`, or the pattern of a `Double`.
+  /// An `Int64`, or the bit pattern of a `Double`.
   let bits: UInt64
 
   @inline(__always) var integer: Int64 { Int64(bitPattern: bits) }
@@ -46,13 +46,13 @@ extension TextScanner {
       isInteger = false
       exponent += try self.exponent()
     }
-    // It may go on behind the buffer.
+    // The number may continue after the buffer.
     guard at < end else { throw .more }
     if isInteger {
       if count < 19 { return TextNumber(isInteger: true, bits: isNegative ? 0 &- mantissa : mantissa) }
       return try longInteger(from: digits, isNegative)
     }
-    // Clinger: a mantissa of 53 bits and a power of ten that are both exact are rounded once.
+    // Clinger's fast path: with a mantissa of at most 53 bits and an exact power of ten, a single operation rounds correctly.
     if count <= 19, mantissa <= 1 << 53, exponent >= -22, exponent <= 22 {
       let value = Double(mantissa)
       let scaled = powers.withUnsafeBufferPointer { exponent < 0 ? value / $0[-exponent] : value * $0[exponent] }
@@ -98,7 +98,7 @@ extension TextScanner {
     return TextNumber(isInteger: true, bits: UInt64(bitPattern: value))
   }
 
-  /// The text ends with a byte that is no part of the number, or the buffer with zeros, so `strtod` reads no further.
+  /// The number is followed by a byte that is not part of it, or by the zeros after the buffer, so `strtod` stops there.
   @inline(never)
   private func longNumber(from first: UnsafePointer<UInt8>) throws(TextStop) -> TextNumber {
     let value = UnsafeRawPointer(first).withMemoryRebound(to: CChar.self, capacity: at - first) { strtod($0, nil) }

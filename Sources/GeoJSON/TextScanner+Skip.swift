@@ -1,6 +1,6 @@
-// Passes over a value of any kind, checking that it is JSON.
+// Skips a value of any kind, checking that it is JSON.
 
-/// Names of the objects that are open while a value is passed over, to find those that occur twice.
+/// Names of the objects that are open while a value is skipped, to find duplicates.
 struct OpenNames {
   fileprivate var hashes: [UInt64] = []
   /// An object with more names is left to GDAL: the comparison is quadratic.
@@ -11,7 +11,7 @@ extension TextScanner {
   /// Deeper values are left to GDAL.
   private static let depthLimit = 64
 
-  /// Passes over a value. Names that occur twice in an object are odd where `names` is given.
+  /// Skips a value. If `names` is given, duplicate names in an object are ``TextStop/odd(_:)``.
   mutating func skipValue(_ names: inout OpenNames?, depth: Int = 0) throws(TextStop) {
     let byte = next()
     switch byte {

@@ -1,16 +1,17 @@
-// Tokens of JSON text in a buffer, without a tree: strings as runs of bytes, numbers as values, all else skipped and checked.
+// Tokens of JSON text in a buffer, without a tree: strings as byte ranges, numbers as values, everything else skipped and
+// checked.
 
 /// Why reading stops.
 public enum TextStop: Error, Sendable {
-  /// The text goes on behind the buffer.
+  /// The text continues after the buffer.
   case more
-  /// No JSON at an offset of the buffer.
+  /// The text is not JSON at an offset of the buffer.
   case broken(offset: Int, expected: StaticString)
-  /// What is left to GDAL.
+  /// The file is left to GDAL because of something unusual in it, which the text describes.
   case odd(StaticString)
 }
 
-/// A string between its quotes, as it lies in the buffer.
+/// The bytes of a string between its quotes, in the buffer.
 public struct RawString {
   public let start: UnsafePointer<UInt8>
   public let count: Int
@@ -19,7 +20,7 @@ public struct RawString {
   public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 }
 
-/// Reads tokens. Behind the text lie at least eight zero bytes: no token holds one, so that no step has to compare with the end.
+/// Reads tokens. At least eight zero bytes follow the text: no token contains one, so that no step has to compare with the end.
 struct TextScanner {
   /// The next byte.
   var at: UnsafePointer<UInt8>
@@ -34,18 +35,18 @@ struct TextScanner {
 
   var offset: Int { at - start }
 
-  /// The stop at a byte that does not belong there.
+  /// The error for a byte that does not belong at its position.
   @inline(never)
   func stop(at place: UnsafePointer<UInt8>, _ expected: StaticString) -> TextStop {
     place >= end ? .more : .broken(offset: place - start, expected: expected)
   }
 
-  /// Steps over the mark that some programs write at the start of a file.
+  /// Skips the byte order mark that some programs write at the start of a file.
   mutating func skipByteOrderMark() {
     if end - at >= 3, at[0] == 0xEF, at[1] == 0xBB, at[2] == 0xBF { at += 3 }
   }
 
-  /// The next byte that is no white space; 0 at the end.
+  /// The next byte that is not white space; 0 at the end.
   @inline(__always)
   mutating func next() -> UInt8 {
     while true {
@@ -61,7 +62,7 @@ struct TextScanner {
     at += 1
   }
 
-  /// A name and the colon behind it.
+  /// Reads a name and the colon after it.
   @inline(__always)
   mutating func name() throws(TextStop) -> RawString {
     try expect(UInt8(ascii: "\""), "a name in quotes")
@@ -70,7 +71,7 @@ struct TextScanner {
     return name
   }
 
-  /// Behind a value: whether another one follows, in an object or array that `closing` ends.
+  /// After a value: whether another one follows in the object or array that ends with `closing`.
   @inline(__always)
   mutating func goesOn(_ closing: UInt8) throws(TextStop) -> Bool {
     let byte = next()
@@ -89,7 +90,7 @@ struct TextScanner {
       guard at.pointee == word.utf8Start[index] else { throw stop(at: at, "true, false or null") }
       at += 1
     }
-    // `nullx` is none, and `null` at the end may go on.
+    // `nullx` is not a literal, and `null` at the end of the buffer may continue.
     guard at < end else { throw .more }
     let next = at.pointee | 0x20
     if next >= UInt8(ascii: "a"), next <= UInt8(ascii: "z") { throw stop(at: start, "true, false or null") }
@@ -97,7 +98,7 @@ struct TextScanner {
 
   // MARK: Strings
 
-  /// The string behind an opening quote.
+  /// Reads a string; the scanner is after its opening quote.
   @inline(__always)
   mutating func string() throws(TextStop) -> RawString {
     let first = at
@@ -120,7 +121,7 @@ struct TextScanner {
     }
   }
 
-  /// The number of bytes up to a quote, a backslash, a control character or one beyond ASCII: eight are compared at a time.
+  /// The number of bytes before a quote, a backslash, a control character or a byte beyond ASCII; compares eight at a time.
   @inline(__always)
   private static func plainBytes(from first: UnsafePointer<UInt8>) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -150,7 +151,7 @@ struct TextScanner {
     }
     let unit = try codeUnit(at: at + 2)
     at += 6
-    // GDAL ends a string at a zero, and replaces half of a pair.
+    // GDAL ends a string at a zero, and replaces a lone surrogate.
     guard unit != 0 else { throw .odd("a zero in a string") }
     guard unit & 0xF800 == 0xD800 else { return }
     guard unit < 0xDC00 else { throw .odd("half of a surrogate pair") }

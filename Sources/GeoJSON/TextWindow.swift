@@ -1,11 +1,11 @@
-// The part of a file that is being read: grows to what one token or feature takes.
+// The part of a file that is being read; it grows to the size of one token or feature.
 
-/// Bytes of a file, one after the other.
+/// Bytes of a file in sequence.
 struct TextWindow: ~Copyable {
   /// Reads the file's next bytes into a buffer; returns their number, 0 at the end.
   typealias Source = (UnsafeMutableRawBufferPointer) -> Int
 
-  /// What takes more is left to GDAL, which needs a multiple of it.
+  /// A feature that needs a larger buffer is left to GDAL, which needs a multiple of the memory.
   private static let limit = 32 << 20
   /// Zeros behind the text (``TextScanner``).
   private static let padding = 16
@@ -14,7 +14,7 @@ struct TextWindow: ~Copyable {
   private var memory: UnsafeMutablePointer<UInt8>
   private var capacity = 128 << 10
   private(set) var count = 0
-  /// Where the buffer begins in the file.
+  /// Offset in the file of the buffer's first byte.
   private(set) var offset = 0
   private(set) var isAtEnd = false
 
@@ -28,9 +28,9 @@ struct TextWindow: ~Copyable {
 
   func scanner(from place: Int) -> TextScanner { TextScanner(UnsafePointer(memory), count: count, from: place) }
 
-  /// Drops what lies before `place`, which becomes 0, and reads on.
+  /// Drops the bytes before `place`, which becomes 0, and reads more.
   ///
-  /// - Returns: false, with nothing done, if the end of the file was met before.
+  /// - Returns: false, with nothing done, if the end of the file has been reached before.
   mutating func refill(keepingFrom place: Int) throws(TextStop) -> Bool {
     guard !isAtEnd else { return false }
     let kept = count - place

@@ -1,4 +1,4 @@
-// Types of values and fields as GDAL's GeoJSON driver infers them, and how one more value changes a field's.
+// Types of values and fields as GDAL's GeoJSON driver infers them, and how a further value changes a field's type.
 
 /// A type of GDAL's fields.
 enum ValueType: UInt8 {
@@ -19,7 +19,7 @@ struct TypedValue: Equatable {
 }
 
 extension TypedValue {
-  /// Changes a field's type where a value of another type is met.
+  /// Changes a field's type when a value of another type occurs.
   ///
   /// - Parameters:
   ///   - isEmpty: whether the value is an array without items, whose type is `json`.
@@ -102,7 +102,7 @@ extension TypedValue {
     self = Self.arrayType(text) ?? .json
   }
 
-  /// Nil where GDAL keeps the text.
+  /// Nil if GDAL keeps the array as text.
   private static func arrayType(_ text: UnsafeRawBufferPointer) -> TypedValue? {
     var found: TypedValue?
     for item in ArrayItems(text) {
@@ -137,7 +137,7 @@ extension TypedValue {
   }
 }
 
-/// The items of an array in text that has been checked.
+/// The items of an array, in text that has been checked.
 struct ArrayItems: Sequence, IteratorProtocol {
   struct Item {
     /// Nil for null, arrays and objects.
@@ -149,7 +149,7 @@ struct ArrayItems: Sequence, IteratorProtocol {
 
   init(_ text: UnsafeRawBufferPointer) {
     guard let start = text.bindMemory(to: UInt8.self).baseAddress else { return }
-    // Behind the array there is more text, or zeros.
+    // More text, or zeros, follow the array.
     scanner = TextScanner(start, count: text.count + 1, from: 1)
   }
 

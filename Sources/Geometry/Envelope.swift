@@ -59,9 +59,10 @@ public struct Envelope: Hashable, Sendable {
     other.xMin >= xMin && other.xMax <= xMax && other.yMin >= yMin && other.yMax <= yMax
   }
 
-  /// The box across the antimeridian as one, its east whole turns beyond the edge; any other as it is.
+  /// A box that crosses the antimeridian as one with `xMin <= xMax`, its east edge moved east by whole turns; any other box
+  /// unchanged.
   ///
-  /// - Parameter width: of the world, the period of x.
+  /// - Parameter width: the width of the world, which is the period of x.
   public func unrolled(around width: Double) -> Envelope {
     guard xMin > xMax else { return self }
     var box = self
@@ -69,7 +70,7 @@ public struct Envelope: Hashable, Sendable {
     return box
   }
 
-  /// The boxes it stands for: itself, or two if it crosses the antimeridian at ±`limit` (180 in degrees).
+  /// The box, or the two parts of a box that crosses the antimeridian at ±`limit` (180 in degrees).
   public func split(at limit: Double) -> [Envelope] {
     guard xMin > xMax else { return [self] }
     return [
@@ -80,7 +81,7 @@ public struct Envelope: Hashable, Sendable {
 }
 
 extension Geometry {
-  /// A box in degrees as a polygon, or as two where it crosses the antimeridian.
+  /// A box in degrees as a polygon, or as two polygons if it crosses the antimeridian.
   public init(_ box: Envelope) {
     let polygons = box.split(at: 180).map { part in
       [

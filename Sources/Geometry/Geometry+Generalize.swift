@@ -1,15 +1,15 @@
 // Generalisation: lines and rings with fewer positions, none farther from the original than an offset.
 
 extension Geometry {
-  /// The geometry without the positions of lines and rings that may be left out by the algorithm of Douglas and Peucker ("Algorithms for
-  /// the reduction of the number of points required to represent a digitized line or its caricature", Cartographica 10, 1973), in x and y.
+  /// The geometry with fewer positions in lines and rings, by the algorithm of Douglas and Peucker in x and y ("Algorithms for
+  /// the reduction of the number of points required to represent a digitized line or its caricature", Cartographica 10, 1973).
   ///
   /// First and last positions stay. A ring keeps at least four positions. Points stay as they are.
   ///
   /// - Parameters:
-  ///   - offset: greatest distance of a position that is left out from the new line, in units of the coordinates.
+  ///   - offset: greatest distance of an omitted position from the new line, in units of the coordinates.
   ///   - check: called at least every few thousand distances; throws to cancel.
-  /// - Complexity: O(n log n) in positions as a rule, O(n²) for lines made for it.
+  /// - Complexity: O(n log n) in positions for typical lines, O(n²) for adversarial ones.
   public func generalized(_ offset: Double, checking check: () throws -> Void) rethrows -> Geometry {
     switch self {
     case .point, .multiPoint: self
@@ -31,7 +31,7 @@ extension Positions {
     var line = LineReduction(self, offset: offset)
     try line.reduce(0, last, check)
     if isRing, line.keptCount < 4 {
-      // The farthest position from the start, then the one that makes the widest triangle of both.
+      // Keep the position farthest from the start, and the one that forms the largest triangle with both.
       let far = max(line.farthest(0, last).index, 1)
       line.keep(far)
       let (left, right) = (line.farthest(0, far), line.farthest(far, last))
@@ -41,7 +41,7 @@ extension Positions {
   }
 }
 
-/// The positions of a line that stay.
+/// Selects the positions of a line to keep.
 private struct LineReduction {
   private let positions: Positions
   private let offset: Double
@@ -61,7 +61,7 @@ private struct LineReduction {
     keptCount += 1
   }
 
-  /// Keeps what is needed between two positions that stay.
+  /// Keeps the positions needed between two kept ones.
   mutating func reduce(_ first: Int, _ last: Int, _ check: () throws -> Void) rethrows {
     var waiting = [(first, last)]
     var work = 0
@@ -79,7 +79,7 @@ private struct LineReduction {
     }
   }
 
-  /// The position between two others that is farthest from the segment between these; the first one without any between.
+  /// The position between two others that is farthest from the segment between them; `first` if there is none.
   func farthest(_ first: Int, _ last: Int) -> (index: Int, distance: Double) {
     let stride = positions.stride
     return positions.values.withUnsafeBufferPointer { values in

@@ -1,7 +1,8 @@
 // The direction of rings, which some formats prescribe.
 
 extension Geometry {
-  /// The same shape with outer rings counterclockwise and holes clockwise, as RFC 7946, 3.1.6, has them. O(n) in positions.
+  /// The same shape with outer rings counterclockwise and holes clockwise, as RFC 7946, section 3.1.6, requires. O(n) in
+  /// positions.
   public var withRightHandRings: Geometry {
     switch self {
     case .polygon(let rings): .polygon(Self.rightHand(rings))

@@ -15,10 +15,10 @@ public indirect enum Geometry: Hashable, Sendable {
 }
 
 extension Geometry {
-  /// How deep collections nest at the most, in whatever form they come: all readers are recursive.
+  /// The deepest nesting of collections, in every format: all readers are recursive.
   public static let maximumDepth = 32
 
-  /// The name that GeoJSON and the simple features standard have for its type.
+  /// The name of its type in GeoJSON and the simple features standard.
   public var typeName: String {
     switch self {
     case .point: "Point"
@@ -62,7 +62,7 @@ extension Geometry {
     return result
   }
 
-  /// Whether a run of positions lacks a Z that it should have: GeoJSON cannot say that one is not known.
+  /// Whether a run of several positions has Z for some of them only, which GeoJSON cannot represent. False for single points.
   public var lacksZ: Bool {
     if case .point = self { return false }
     if case .collection(let parts) = self { return parts.contains(where: \.lacksZ) }

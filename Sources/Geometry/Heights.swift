@@ -1,8 +1,8 @@
-// What is asked of elevation rasters and what they answer: shared by the model and the room that reads rasters.
+// Queries of elevation rasters and their results, shared by the model and the room that reads rasters.
 
 /// How heights between the centres of cells are computed.
 public enum Interpolation: Hashable, Sendable {
-  /// Interpolates between the centres of the four surrounding cells; near an outer edge, between those that exist.
+  /// Interpolates between the centres of the four surrounding cells; near an outer edge, between the existing ones.
   case bilinear
   /// The cell that contains the position.
   case nearest

@@ -46,7 +46,7 @@ public struct Positions: Hashable, Sendable {
       m: hasM ? values[base + (hasZ ? 3 : 2)] : nil)
   }
 
-  /// Whether x and y are finite, and Z and M where they are known: NaN stands for one that is not.
+  /// Whether x and y are finite, and Z and M unless they are NaN, which means unknown.
   public var isFinite: Bool {
     let stride = stride
     return values.withUnsafeBufferPointer { values in

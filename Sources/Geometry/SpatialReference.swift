@@ -1,4 +1,4 @@
-// Spatial references and protocols of coordinate transformation and geodesy; implementations are elsewhere.
+// Spatial references, and the protocols of coordinate transformation and geodesy, which other rooms implement.
 
 /// The name of a spatial reference as clients give it: an authority code (`EPSG:4326`), WKT or PROJJSON.
 ///
@@ -10,7 +10,7 @@ public struct SpatialReference: Hashable, Sendable {
 
   /// Longitude and latitude in degrees on WGS 84.
   public static let wgs84 = SpatialReference("EPSG:4326")
-  /// The reference of data that do not state one: nothing can be transformed from it or to it.
+  /// The reference of data that state none; no transformation from it or to it exists.
   public static let unknown = SpatialReference("unknown")
   /// Web Mercator, metres.
   public static let webMercator = SpatialReference("EPSG:3857")
@@ -19,7 +19,7 @@ public struct SpatialReference: Hashable, Sendable {
 /// Properties of a spatial reference that the model uses.
 public struct SpatialReferenceInfo: Hashable, Sendable {
   public enum Kind: String, Sendable { case geographic, projected, geocentric, local, vertical }
-  /// `AUTHORITY:CODE` where one identifies it, else the definition as given.
+  /// `AUTHORITY:CODE` if one identifies the reference, else the definition as given.
   public let reference: SpatialReference
   /// The authority's name: "WGS 84 / Pseudo-Mercator".
   public let name: String
@@ -76,9 +76,9 @@ public protocol CoordinateTransformer: Sendable {
     from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError)
 
-  /// The box around the transformed `envelope`, all of it and not only its corners.
+  /// A box around the whole transformed `envelope`, not only around its corners.
   ///
-  /// In a geographic `target`, `xMin > xMax` means that it crosses the antimeridian.
+  /// In a geographic `target`, `xMin > xMax` is a box that crosses the antimeridian.
   func bounds(
     of envelope: Envelope, from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> Envelope
@@ -105,7 +105,7 @@ extension CoordinateTransformer {
     }
   }
 
-  /// The same for long work.
+  /// As ``transform(_:from:to:)``, for long work.
   ///
   /// - Parameter check: called at least every few thousand positions; throws to cancel.
   public func transform(
@@ -144,9 +144,10 @@ extension CoordinateTransformer {
     return moved
   }
 
-  /// Each of many positions in `target`, or that it has no coordinates there (`outsideDomain` with its index).
+  /// The positions in `target`, individually; `outsideDomain` with its index for one that has no coordinates there.
   ///
-  /// - Complexity: one call for every 64 positions, and one for each of 64 of which some have none.
+  /// - Complexity: one call for each block of 64 positions; in a block where some have no coordinates, one call for each
+  ///   position.
   public func transformEach(
     _ points: [Point], from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> [Result<Point, TransformError>] {

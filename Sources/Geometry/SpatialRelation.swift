@@ -2,7 +2,7 @@
 
 /// A relation of two geometries in the plane, by the definitions of OGC 06-103r4 (Simple Features), section 6.1.15.
 ///
-/// Z and M are ignored. An empty geometry has no relation to any but `disjoint`, and equals another empty one.
+/// Z and M are ignored. An empty geometry is only `disjoint` from others, and equals another empty one.
 public enum SpatialRelation: Hashable, Sendable {
   /// They share a position.
   case intersects
@@ -22,7 +22,7 @@ public enum SpatialRelation: Hashable, Sendable {
   /// Their intersection matrix matches a pattern.
   case relate(IntersectionPattern)
 
-  /// The relation with exchanged sides: `a` has it to `b` exactly where `b` has the converse to `a`.
+  /// The relation with exchanged sides: `a` has it to `b` if and only if `b` has the converse to `a`.
   public var converse: SpatialRelation {
     switch self {
     case .contains: .within
@@ -32,8 +32,8 @@ public enum SpatialRelation: Hashable, Sendable {
     }
   }
 
-  /// Whether it only holds where the envelopes share a position, so that a spatial index finds all candidates. An empty
-  /// geometry, which has no envelope, is an exception: it equals another one.
+  /// Whether the relation requires a common position of the envelopes, so that a spatial index finds all candidates. The
+  /// exception is an empty geometry, which has no envelope and equals another empty one.
   public var needsCommonPosition: Bool {
     switch self {
     case .disjoint: false
@@ -46,7 +46,7 @@ public enum SpatialRelation: Hashable, Sendable {
 /// A pattern of the Dimensionally Extended Nine-Intersection Model: which dimensions the intersections of interiors,
 /// boundaries and exteriors have, in the order II IB IE BI BB BE EI EB EE.
 public struct IntersectionPattern: Hashable, Sendable {
-  /// Nine of `T` (any dimension), `F` (empty), `*` (not looked at), `0`, `1`, `2`.
+  /// Nine of `T` (any dimension), `F` (empty), `*` (not examined), `0`, `1`, `2`.
   public let text: String
 
   /// Nil for a text of another length or with other characters. Lower-case letters are accepted.
@@ -64,7 +64,7 @@ public struct IntersectionPattern: Hashable, Sendable {
     return IntersectionPattern(valid: String([0, 3, 6, 1, 4, 7, 2, 5, 8].map { marks[$0] }))
   }
 
-  /// Whether it excludes geometries without a common position.
+  /// Whether geometries without a common position can never match.
   public var needsCommonPosition: Bool {
     let marks = Array(text.utf8)
     return [0, 1, 3, 4].contains { !"F*".utf8.contains(marks[$0]) }
@@ -72,13 +72,13 @@ public struct IntersectionPattern: Hashable, Sendable {
 }
 
 extension Geometry {
-  /// Members that are no collections, in order; itself for any other geometry.
+  /// The members of nested collections that are not collections, in order; the geometry itself if it is no collection.
   public var flattened: [Geometry] {
     guard case .collection(let parts) = self else { return [self] }
     return parts.flatMap(\.flattened)
   }
 
-  /// 0 for points, 1 for lines, 2 for polygons; of a collection that of the member with the highest. Empty ones count.
+  /// 0 for points, 1 for lines, 2 for polygons; for a collection the highest of its members. Empty geometries count.
   public var dimension: Int {
     switch self {
     case .point, .multiPoint: 0
@@ -88,7 +88,7 @@ extension Geometry {
     }
   }
 
-  /// The members of a collection as one geometry of their dimension; nil where members that are not empty differ in it.
+  /// The members of a collection as one geometry of their dimension; nil if its non-empty members differ in dimension.
   /// Polygons may then overlap.
   public var uniform: Geometry? {
     guard case .collection = self else { return self }

@@ -3,8 +3,8 @@
 extension Geometry {
   /// Reads ISO WKB or EWKB in either byte order. An SRID is skipped: containers name the reference.
   ///
-  /// An empty point is written as NaN, NaN; empty members of a multipoint are dropped. Other coordinates are finite, but for Z
-  /// and M that are NaN, not known.
+  /// An empty point is written as NaN, NaN; empty members of a multipoint are dropped. Other coordinates have to be finite,
+  /// except that Z and M may be NaN if unknown.
   /// - Complexity: O(n) in bytes, memory too.
   public init(wkb bytes: [UInt8]) throws(WKBError) {
     self = try bytes.withUnsafeBytes { raw in
@@ -74,7 +74,7 @@ private struct WKBReader {
     return Header(offset: start, code: code, shape: shape, layout: layout, swapped: swapped)
   }
 
-  /// - Parameter allowsEmpty: whether the numbers are a point's, which are NaN where it is empty, and are not checked.
+  /// - Parameter allowsEmpty: whether the numbers are those of a point, which are NaN if it is empty, and are not checked.
   private mutating func positions(
     _ count: Int, _ header: Header, allowsEmpty: Bool = false
   ) throws(WKBError) -> Positions {

@@ -60,7 +60,7 @@ extension String {
     self += " \(layout.hasZ ? "Z" : "")\(layout.hasM ? "M" : "")"
   }
 
-  /// Appends the tag of the layout in which all runs can be written: a geometry has one as text, while runs of WKB may differ.
+  /// Appends the tag of the layout that can represent all runs: a text has one layout, while the runs of WKB may differ.
   fileprivate mutating func appendTag(of runs: [Positions]) -> WKB.Layout {
     let filled = runs.filter { !$0.isEmpty }
     let decisive = filled.isEmpty ? runs : filled
@@ -74,7 +74,7 @@ extension String {
     self += text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// What a point lacks of the layout is written as NaN, not known.
+  /// Appends a point; a coordinate of the layout that it lacks is written as NaN.
   fileprivate mutating func append(_ point: Point, _ layout: WKB.Layout) {
     appendNumber(point.x)
     let rest = [point.y, layout.hasZ ? point.z ?? .nan : nil, layout.hasM ? point.m ?? .nan : nil]

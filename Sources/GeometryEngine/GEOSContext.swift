@@ -1,15 +1,15 @@
-// The owner of a GEOS context, and what GEOS reports through it.
+// The owner of a GEOS context, and of the messages that GEOS reports to it.
 
 import CGEOS
 import Geometry
 
 /// One GEOS context. Never share it between tasks; make one per batch of operations.
 ///
-/// A class, because shapes keep theirs alive; confined to the caller that created it.
+/// A class, because shapes keep their context alive; confined to the caller that created it.
 final class GEOSContext {
   let geos: UnsafePointer<cgeos_functions>
   let handle: GEOSContextHandle_t
-  /// The last message, which GEOS passes to a callback.
+  /// The last message that GEOS passed to the callback.
   private let message: UnsafeMutablePointer<String>
 
   init() throws(EngineError) {
@@ -38,9 +38,9 @@ final class GEOSContext {
 
   var reason: String { message.pointee.isEmpty ? "no reason given" : message.pointee }
 
-  /// Runs an operation, which returns nil where it fails.
+  /// Runs an operation, which returns nil on failure.
   ///
-  /// GEOS has one flag of interruption for all threads: an operation that another thread's request has hit is repeated.
+  /// GEOS has a single interruption flag for all threads, so an operation interrupted by another thread's request is repeated.
   func run<Result>(_ operation: String, _ body: () -> Result?) throws(EngineError) -> Result {
     while true {
       message.pointee = ""
@@ -52,7 +52,7 @@ final class GEOSContext {
     }
   }
 
-  /// Predicates of GEOS return 0, 1, or 2 for an exception.
+  /// Runs a predicate of GEOS, which returns 0, 1, or 2 for an exception.
   func answer(_ operation: String, _ predicate: () -> CChar) throws(EngineError) -> Bool {
     try run(operation) {
       let result = predicate()

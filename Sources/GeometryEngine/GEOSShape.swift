@@ -1,4 +1,4 @@
-// GEOS's own form of a geometry, made of positions as they lie in memory: no WKB is written and parsed.
+// A geometry in GEOS, built from positions in memory without writing and parsing WKB.
 
 import CGEOS
 import Geometry
@@ -21,7 +21,7 @@ struct GEOSShape: ~Copyable {
     self.context = context
   }
 
-  /// Takes over the result of an operation of GEOS, which is nil where it fails.
+  /// Takes ownership of the result of a GEOS operation, which is nil on failure.
   init(of operation: String, in context: GEOSContext, _ body: () -> OpaquePointer?) throws(EngineError) {
     handle = try context.run(operation, body)
     self.context = context
@@ -67,7 +67,7 @@ extension GEOSContext {
   }
 
   private func line(_ positions: Positions) throws(EngineError) -> OpaquePointer {
-    // The line takes over the sequence, also where it fails.
+    // The line takes ownership of the sequence, even on failure.
     try made(geos.pointee.GEOSGeom_createLineString_r(handle, try sequence(positions)))
   }
 
@@ -85,11 +85,11 @@ extension GEOSContext {
       geos.pointee.GEOSGeom_destroy_r(handle, shell)
       throw error
     }
-    // The polygon takes over its rings.
+    // The polygon takes ownership of its rings.
     return try made(geos.pointee.GEOSGeom_createPolygon_r(handle, shell, &holes, UInt32(holes.count)))
   }
 
-  /// Builds parts; those that were made are destroyed if one fails.
+  /// Builds parts; if one fails, the ones already built are destroyed.
   private func parts<Parts: Collection>(
     _ all: Parts, _ build: (Parts.Element) throws(EngineError) -> OpaquePointer
   ) throws(EngineError) -> [OpaquePointer?] {

@@ -20,15 +20,17 @@ public enum Validity: Hashable, Sendable {
   case invalid(reason: String, at: Point?)
 }
 
-/// Planar geometry on x and y; z and m are ignored. Each call uses its own GEOS context.
+/// Planar geometry on x and y; z and m are ignored. Each call uses its own GEOS context. For many tests against one geometry use
+/// ``PreparedGeometry`` instead.
 ///
 /// ```swift
 /// if case .invalid(let reason, let at) = try GeometryEngine.validity(of: polygon) { ... }
 /// ```
 public enum GeometryEngine {
-  /// Runs `body`, in which operations on this thread end with ``EngineError/interrupted`` soon after `isCancelled` has become true.
+  /// Runs `body`; once `isCancelled` returns true, operations on this thread end with ``EngineError/interrupted``.
   ///
-  /// Operations ask for it thousands of times a second, where GEOS does: while it looks for intersections, unites and makes valid.
+  /// GEOS checks for interruption thousands of times a second, but only while it finds intersections, unites and makes geometries
+  /// valid.
   public static func interruptible<Result>(
     by isCancelled: () -> Bool, _ body: () throws -> Result
   ) rethrows -> Result {

@@ -1,9 +1,9 @@
-// A geometry that many others are tested against.
+// A geometry prepared for tests against many others.
 
 import CGEOS
 import Geometry
 
-/// A geometry for many predicates: its edges are indexed once.
+/// A geometry for many predicates: its edges are indexed once, which does not pay for a single test.
 ///
 /// It owns a context, so it may move to another task, but serves one at a time.
 public struct PreparedGeometry: ~Copyable {
@@ -12,9 +12,9 @@ public struct PreparedGeometry: ~Copyable {
   private let shape: GEOSShape
   private let handle: OpaquePointer
 
-  /// Members of a collection have to have one dimension; they are united first.
+  /// Members of a collection must have the same dimension; they are united first.
   ///
-  /// - Parameter isMadeValid: whether faults are mended first, as in ``relates(_:_:)``.
+  /// - Parameter isMadeValid: whether an invalid geometry is repaired first, as in ``relates(_:_:)``.
   /// - Complexity: O(n log n) in positions, at the first predicate.
   public init(_ geometry: Geometry, isMadeValid: Bool = false) throws(EngineError) {
     let context = try GEOSContext()
@@ -40,8 +40,8 @@ public struct PreparedGeometry: ~Copyable {
 
   /// Whether `other` has the relation to this geometry: `relates(.within, other)` is true for an `other` within it.
   ///
-  /// An `other` that GEOS refuses, as rings cross or overlap, is made valid first (its lines are kept, and areas are those of an
-  /// odd number of rings around them).
+  /// If GEOS refuses `other` because rings cross or overlap, it is made valid first: lines are kept, and the area is what an odd
+  /// number of rings encloses.
   /// - Precondition: members of a collection have one dimension, and the relation is not `envelopeIntersects`.
   public func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
     let shape = try context.united(other)
@@ -57,7 +57,7 @@ public struct PreparedGeometry: ~Copyable {
       switch relation {
       case .intersects, .envelopeIntersects: geos.pointee.GEOSPreparedIntersects_r(context, first, second)
       case .disjoint: Self.negated(geos.pointee.GEOSPreparedIntersects_r(context, first, second))
-      // GEOS asks for the relation of the prepared geometry to the other.
+      // GEOS tests the relation of the prepared geometry to the other, which is the converse.
       case .contains: geos.pointee.GEOSPreparedWithin_r(context, first, second)
       case .within: geos.pointee.GEOSPreparedContains_r(context, first, second)
       case .crosses: geos.pointee.GEOSPreparedCrosses_r(context, first, second)
@@ -69,12 +69,12 @@ public struct PreparedGeometry: ~Copyable {
     }
   }
 
-  /// 1 for 0 and the reverse; exceptions stay.
+  /// Exchanges 0 and 1; 2, an exception, stays.
   private static func negated(_ result: CChar) -> CChar { result < 2 ? 1 - result : result }
 }
 
 extension GEOSContext {
-  /// The geometry, a collection as the union of its members: most predicates of GEOS refuse collections.
+  /// The geometry; for a collection the union of its members, because most predicates of GEOS refuse collections.
   fileprivate func united(_ geometry: Geometry) throws(EngineError) -> GEOSShape {
     guard case .collection = geometry else { return try GEOSShape(geometry, in: self) }
     let shape = try GEOSShape(geometry.uniform ?? geometry, in: self)

@@ -48,7 +48,7 @@ public final class JSONDocument: @unchecked Sendable {
     try self.init(text, maximum: maximum, flags: JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY)
   }
 
-  /// A text with names that occur twice.
+  /// Parses a text whose objects may repeat member names; the last one counts.
   convenience init(refused text: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
     try self.init(text, maximum: Self.maximumValues, flags: JSON_ALLOW_NUL | JSON_DECODE_ANY)
   }

@@ -1,4 +1,4 @@
-// What can be written as JSON.
+// The protocol of types that can be written as JSON.
 
 /// A type that can be written as one JSON value.
 public protocol JSONEncodable {

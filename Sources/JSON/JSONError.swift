@@ -1,4 +1,4 @@
-// Errors of texts and of values, with what was expected and where.
+// Errors of texts and of values, with the expected form and the position.
 
 import CJansson
 
@@ -25,7 +25,7 @@ public struct JSONSyntaxError: Error, Hashable, Sendable {
   public let offset: Int
 }
 
-/// A value is not what it has to be.
+/// A value has another form than expected.
 ///
 /// The value's pointer (``path(from:)``) is computed only on demand: decoding pays nothing for errors that do not occur.
 public struct JSONError: Error {

@@ -1,4 +1,4 @@
-// The figures of a text by which readers refuse it: known without parsing, piece by piece.
+// Depth and number of values of a text, measured without parsing, so that readers can refuse it early.
 
 /// Measures JSON text that comes in pieces.
 ///
@@ -8,7 +8,7 @@
 /// measure.depth  // 2
 /// ```
 public struct JSONMeasure: Sendable {
-  /// Whether and how the last piece ended in a string.
+  /// Whether the last piece ended in a string, and after a backslash.
   private var isInString = false
   private var isEscaped = false
   private var open = 0

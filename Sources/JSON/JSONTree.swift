@@ -1,4 +1,4 @@
-// Documents that are made of values, without text and parser.
+// Builds documents from values, without text and parser.
 
 import CJansson
 

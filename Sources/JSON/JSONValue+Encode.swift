@@ -55,7 +55,7 @@ public enum JSONOpaque: JSONDecodable, JSONEncodable, Sendable {
 
   public init(from value: JSONValue) { self = .parsed(value) }
 
-  /// An outgoing value whose text is made now: what `write` reads is not kept until the message is sent.
+  /// An outgoing value whose text is made now, so that nothing that `write` reads is retained until the message is sent.
   public static func made(_ write: (inout JSONWriter) throws -> Void) rethrows -> JSONOpaque {
     var writer = JSONWriter(capacity: 512)
     try write(&writer)

@@ -214,7 +214,7 @@ extension JSONValue {
     result.reserveCapacity(count)
     try forEachMember { (name, value) throws(JSONError) in
       let name = String(decoding: name, as: UTF8.self)
-      // Names are text here, and text that reads alike is one.
+      // Here names are text: canonically equivalent names count as the same name.
       guard result.updateValue(try read(value), forKey: name) == nil else {
         throw value.error(expected: "no two names that differ only in how their accents are written")
       }
@@ -224,7 +224,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// How deep its innermost values are in arrays and objects.
+  /// The deepest nesting of arrays and objects in the value.
   ///
   /// - Complexity: O(n).
   public var depth: Int {

@@ -209,8 +209,8 @@ public struct JSONWriter: ~Copyable {
       append("null")
       return
     }
-    // Up to 15 significant digits, decimal texts and doubles correspond one to one (DBL_DIG). A number that is an
-    // integer over a power of ten therefore has that as its shortest text.
+    // Up to 15 significant digits, decimal texts and doubles correspond one to one (DBL_DIG). The shortest text of an integer
+    // over a power of ten is therefore that decimal.
     let magnitude = number.magnitude
     if magnitude < 1e8 {
       let scaled = (magnitude * 1e7).rounded()

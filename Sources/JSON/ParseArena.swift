@@ -138,9 +138,9 @@ struct ParseArena: ~Copyable {
       }
     }
   }
-  /// The heap would search for one anew with each message.
+  /// Without spares the heap would search for such a block with each message.
   private static let smallSpares = Spares(most: 16)
-  /// Fresh ones cost a page fault every 4 KiB.
+  /// A fresh block of this size costs a page fault every 4 KiB.
   private static let largeSpares = Spares(most: 4)
 
   /// Nil for sizes that are not kept.

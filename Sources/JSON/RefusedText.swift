@@ -1,13 +1,14 @@
-// JSON that RFC 8259 allows and this parser refuses: read as far as an answer needs its ids.
+// Reads JSON that RFC 8259 allows and the parser refuses, only as far as the answer needs the ids in it.
 
 import CJansson
 
 extension JSONDocument {
-  /// The document of a text that was refused, with harmless values in place of what cannot be held: lone surrogates, NUL in
-  /// names, numbers beyond a double; of members with one name the last. Nil for what is no JSON. To be used for nothing but
-  /// an error's address.
+  /// The document of a text that was refused, with harmless values in place of what the parser cannot represent: lone surrogates,
+  /// NUL in names, numbers beyond a double. Of members with the same name the last one counts. Nil for a text that is not JSON.
+  /// Use it only to find the ids under which an error is answered, never to run requests.
   ///
-  /// - Parameter isShallow: whether to leave out what lies deeper than the messages of a batch: for a text that is too deep or too long.
+  /// - Parameter isShallow: whether to omit everything below the messages of a batch; for a text that is too deep or has too many
+  ///   values.
   /// - Complexity: O(n).
   public static func standIn(for text: UnsafeRawBufferPointer, isShallow: Bool) -> JSONDocument? {
     if isShallow {
@@ -36,7 +37,7 @@ private func shallow(_ text: UnsafeRawBufferPointer) -> [UInt8] {
   return result
 }
 
-/// A copy of a text in which escapes and numbers that the parser refuses are others of the same length.
+/// A copy of a text in which escapes and numbers that the parser refuses are replaced by others of the same length.
 private struct HarmlessText {
   private(set) var bytes: [UInt8]
   private var index = 0
@@ -86,7 +87,7 @@ private struct HarmlessText {
     while index < bytes.count, "0123456789-+.eE".utf8.contains(bytes[index]) { index += 1 }
     let text = String(decoding: bytes[start..<index], as: UTF8.self)
     guard let value = Double(text), value.isInfinite else { return }
-    // 1e400 becomes 0.000: none is shorter.
+    // 1e400 becomes 0.000: no such number is shorter.
     let digits = value < 0 ? start + 1 : start
     for place in digits..<index { bytes[place] = UInt8(ascii: "0") }
     bytes[digits + 1] = UInt8(ascii: ".")

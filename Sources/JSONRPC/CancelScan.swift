@@ -9,8 +9,8 @@ struct CancelScan {
   /// The stream position up to which input has been scanned.
   var position: Int
   var isLost = false
-  /// Cancels that have been applied to requests in flight. They also apply to earlier requests in the input that have
-  /// not run yet. The position of the last one of each id.
+  /// By request id, the position of the last cancel found. Requests in flight are cancelled at once; a request that comes before
+  /// its cancel in the input and has not run yet is cancelled when it runs.
   private var cancels: [RequestID: Int] = [:]
 
   init(framer: Framer, from position: Int) {

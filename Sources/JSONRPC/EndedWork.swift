@@ -1,9 +1,10 @@
-// What worker threads have done, until the loop takes it.
+// Queue of completions that worker threads hand to the loop.
 
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// Ends of pieces of work, in order. The loop takes all that there are at once: many short ones cost one wake-up and one write.
+/// Completions of background work, in order. The loop takes all that are queued at once, so that many short ones cost one wake-up
+/// and one write.
 public final class EndedWork: Sendable {
   public typealias End = @Sendable () -> Void
 
@@ -12,7 +13,7 @@ public final class EndedWork: Sendable {
   public init() {}
 
   /// - Parameter end: runs on the loop.
-  /// - Returns: whether the loop has to be asked to take it: it was asked already for those before.
+  /// - Returns: whether the caller has to schedule ``takeAll()`` on the loop; false when a call is scheduled already.
   public func add(_ end: @escaping End) -> Bool {
     ends.withLockedValue { ends in
       ends.append(end)

@@ -1,9 +1,9 @@
-// The members of a JSON-RPC message, and what is known of a text that is none.
+// The members of a JSON-RPC message, and the request ids in a text that cannot be parsed.
 
 import JSON
 import Platform
 
-/// Whether the bytes, whose count is equal, are those of `word`.
+/// Whether the bytes equal `word`; the caller has compared the counts.
 @inline(__always)
 private func same(_ bytes: UnsafePointer<UInt8>, _ word: StaticString) -> Bool {
   memcmp(bytes, word.utf8Start, word.utf8CodeUnitCount) == 0
@@ -35,7 +35,7 @@ struct Envelope {
   }
 }
 
-/// A text that is no document, and the ids of the requests in it where it is JSON by RFC 8259.
+/// A text that the parser refuses, with the ids of its requests if it is JSON by RFC 8259.
 struct UnreadableText: Error {
   let error: JSONSyntaxError
   private(set) var ids: [RequestID] = []

@@ -45,7 +45,7 @@ struct Framer {
   /// Some programs write it at the start of their output.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Of an oversized message so many bytes are looked at.
+  /// How many bytes of an oversized message are searched for its id.
   static let beginningBytes = 1 << 16
 
   init(messageBytes: Int, headerBytes: Int) {

@@ -24,7 +24,7 @@ public enum LoopLane: Hashable, Sendable {
   case parsing
   /// The application's work, several at a time.
   case work(WorkPriority)
-  /// Writing of files: one at a time, in order, whatever other work waits for.
+  /// Writing of files: one at a time, in order, independent of other background work.
   case saving
 }
 
@@ -34,7 +34,7 @@ public enum WorkPriority: CaseIterable, Sendable {
   case background
   /// Yields to other work once it takes long.
   case utility
-  /// Somebody waits for it: begins before other work, and yields to none.
+  /// A request waits for it: begins before other work, and yields to none.
   case userInitiated
 }
 

@@ -1,17 +1,17 @@
-// The id in the text of a message that is refused: written as its sender wrote it, also where the rest of the message is not there.
+// Finds the id in the text of a refused message, exactly as its sender wrote it, even if the text is incomplete.
 
 import JSON
 
-/// Finds the id of a message in its text, or in the beginning of it.
+/// The id of a message, found in its text or in the beginning of the text.
 struct MessageID {
   let id: RequestID
   /// Position behind the id.
   let end: Int
 
-  /// Longer numbers are nobody's ids.
+  /// Longer numbers are not accepted as ids.
   private static let maximumDigits = 1000
 
-  /// Nil where no id can be answered: there is none, it is no number or string, or the text ends before it.
+  /// Nil where no id can be answered: there is none, it is neither number nor string, or the text ends before it.
   ///
   /// - Complexity: linear in the text before the id.
   init?(in text: UnsafeRawBufferPointer) {
@@ -29,7 +29,7 @@ struct MessageID {
     }
   }
 
-  /// The id in the beginning of a message over the size limit; nil also for a response, which is no request of that id.
+  /// The id in the beginning of a message over the size limit; nil for a response, whose id is not that of a request.
   static func ofBeginning(_ text: UnsafeRawBufferPointer) -> MessageID? { isResponse(text) ? nil : MessageID(in: text) }
 
   private static func isResponse(_ text: UnsafeRawBufferPointer) -> Bool {
@@ -56,7 +56,7 @@ struct MessageID {
     return ids
   }
 
-  /// Whether a name says `id`, which may be spelled with escapes.
+  /// Whether a member's name is `id`; it may be spelled with escapes.
   private static func isID(_ name: Slice<UnsafeRawBufferPointer>) -> Bool {
     if name.elementsEqual("\"id\"".utf8) { return true }
     guard name.count <= 14, name.contains(UInt8(ascii: "\\")) else { return false }
@@ -101,14 +101,14 @@ struct MessageID {
   }
 }
 
-/// Steps over JSON values. What it steps over is checked elsewhere.
+/// Steps over JSON values without checking them; callers check validity elsewhere.
 private struct TextScan {
   private let text: UnsafeRawBufferPointer
   private var position = 0
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-  /// Steps over a byte that stands for itself, if it is next.
+  /// Steps over `byte` if it is next.
   mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard position < text.count, text[position] == UInt8(ascii: byte) else { return false }
@@ -141,7 +141,7 @@ private struct TextScan {
       case UInt8(ascii: "\""): guard skipString() else { return false }
       default:
         while position < text.count, !",:[]{}\" \t\r\n".utf8.contains(text[position]) { position += 1 }
-        // A number goes on behind the end of the text.
+        // A number at the end of the text may be truncated.
         guard position < text.count else { return false }
       }
     } while depth > 0

@@ -13,8 +13,9 @@ public final class PendingReply {
   public private(set) var document: JSONDocument?
   /// Whether the answer has been given; later answers are ignored.
   public private(set) var isAnswered = false
-  /// Called when the client cancels, or the session shuts down, before the answer `cancelled`. It stops the work and
-  /// returns true, having given another answer or none; or returns false if the work takes effect, whose result is the answer.
+  /// Called before the answer `cancelled`, when the client cancels or the session shuts down. It returns true when it has stopped
+  /// the work (it may have given another answer), and false when the work can no longer be undone; the work's result is then the
+  /// answer.
   public var onCancel: ((PendingReply) -> Bool)?
   /// Progress for the client, if its params requested it by `meta.progressToken`, or by `workDoneToken` as in LSP.
   public private(set) var progress: Progress?
@@ -23,7 +24,7 @@ public final class PendingReply {
 
   let batch: Batch?
   let started: UInt64
-  /// Its number among all deferred replies.
+  /// Number of this reply in the order in which replies were deferred.
   public let order: Int
 
   init(_ call: Call, started: UInt64, order: Int) {

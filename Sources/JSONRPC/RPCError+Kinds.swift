@@ -72,7 +72,7 @@ extension RPCError {
     ).with("unread", unread)
   }
 
-  /// - Parameter what: what there are too many of, in the plural.
+  /// - Parameter what: the limited items, in the plural.
   public static func limitReached(_ what: String, limit: Int) -> RPCError {
     RPCError(
       code: -31004, kind: "limitReached", message: "There are \(limit) \(what) already; the request was not run."

@@ -13,7 +13,7 @@ public struct RPCError: Error, Sendable {
   public var message: String
   /// A JSON Pointer from the root of the message: `/params/viewpoint/scale`.
   public var path: String?
-  /// What was expected there.
+  /// The expected form of the value at `path`.
   public var expected: String?
   /// Additional members of `data`: name and JSON text.
   public private(set) var details: [(name: String, json: String)] = []
@@ -26,7 +26,7 @@ public struct RPCError: Error, Sendable {
     self.expected = expected
   }
 
-  /// The same error with one more member in `data`; without one when nil.
+  /// The same error with one more member in `data`; unchanged if `value` is nil.
   public func with(_ name: String, _ value: (some JSONEncodable)?) -> RPCError {
     guard let value else { return self }
     var copy = self

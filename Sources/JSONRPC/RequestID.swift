@@ -6,7 +6,7 @@ import JSON
 public enum RequestID: Sendable, JSONEncodable {
   case integer(Int64)
   case string(String)
-  /// Of a request that is refused for it, as it was written: a fraction, or an integer beyond 64 bits.
+  /// An invalid id as written, a fraction or an integer beyond 64 bits: the refused request is answered under it.
   case number(String)
 
   /// The id in `value`; nil for invalid ids: null, a fraction, a container, absent.

@@ -42,8 +42,8 @@ extension Session {
     }
   }
 
-  /// Ends once the output has been written. After `shutdown` work that takes effect, such as a file that is put in place, is answered
-  /// before, for as long as writing may take.
+  /// Ends once the output has been written. After `shutdown`, work that can no longer be cancelled, such as moving a file into
+  /// place, is answered first, for at most `exitGrace`.
   func exit() {
     guard phase == .shutDown, counters.pending > 0 else { return endAtExit() }
     isExiting = true
@@ -51,7 +51,7 @@ extension Session {
     loop.schedule(after: Self.exitGrace) { bound.value.turn { bound.value.endAtExit() } }
   }
 
-  /// Ends the session if it was to exit, and everything is answered.
+  /// Ends the session if the client has sent `exit` and everything is answered.
   func finishExit() {
     if isExiting, counters.pending == 0 { endAtExit() }
   }

@@ -126,14 +126,14 @@ extension Session {
     write(error: error, id: id, batch: batch)
   }
 
-  /// Answers a message that is skipped for its size, under its id where that stands in the first ``Framer/beginningBytes``.
+  /// Answers a message that is skipped for its size, under its id if the id is within the first ``Framer/beginningBytes``.
   func refuseLarge(_ beginning: UnsafeRawBufferPointer) {
     let id = MessageID.ofBeginning(beginning)?.id
     let isUsable = id.map { inFlight[$0] == nil } ?? false
     write(error: .messageTooLarge(limit: limits.messageBytes), id: isUsable ? id : nil, batch: nil)
   }
 
-  /// Answers a text that is refused: whoever sent it waits for an answer under its id.
+  /// Answers a text that is refused, under the ids of its requests, since their sender waits for answers.
   func refuse(_ unreadable: UnreadableText) {
     let error = RPCError.parse(unreadable.error, limits: limits)
     let ids = unreadable.ids.filter { inFlight[$0] == nil && !batchIDs.contains($0) }
@@ -217,7 +217,7 @@ extension Session {
     return deferred
   }
 
-  /// Throws if as many requests are unanswered as may be.
+  /// Throws if the number of unanswered requests has reached its limit.
   public func checkPending() throws(RPCError) {
     guard counters.pending < limits.requests else { throw .limitReached("requests", limit: limits.requests) }
   }
@@ -251,7 +251,7 @@ extension Session {
     do {
       if case .later = try handler(call) {} else { takeDeferred()?.fail(.cancelled) }
     } catch {
-      // There is no answer to say it in.
+      // A notification has no answer that could carry the error.
       logMessage(.error, "\(route.name): \(failure(error, call).message)")
     }
     deferred = nil

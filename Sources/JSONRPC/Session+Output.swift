@@ -73,7 +73,7 @@ extension Session {
 
   // MARK: - Answers
 
-  /// - Parameter waits: whether it may state changes not yet sent.
+  /// - Parameter waits: whether the result may state changes that have not been sent yet.
   func write(result: any JSONEncodable, id: RequestID, batch: Batch?, waits: Bool = true) {
     answer(batch, waits: waits) { writer in
       let start = writer.count
@@ -85,7 +85,7 @@ extension Session {
     }
   }
 
-  /// - Parameter waits: whether it comes from a handler, and so may state changes not yet sent.
+  /// - Parameter waits: whether the error comes from a handler, and so may state changes that have not been sent yet.
   func write(error: RPCError, id: RequestID?, batch: Batch?, waits: Bool = false) {
     answer(batch, waits: waits) { Self.append(id, "error", error, to: &$0) }
   }

@@ -36,7 +36,7 @@ extension Session {
       // White space between messages may be unlimited.
       if framer.isBetweenMessages { unrecorded.head = [] }
     case .tooLarge(let beginning):
-      // What its answer depends on.
+      // The answer depends on the bytes up to the id.
       let id = MessageID.ofBeginning(UnsafeRawBufferPointer(rebasing: bytes[beginning]))
       let end = beginning.lowerBound + (id?.end ?? 0)
       recordUnframed(bytes[start..<end])
@@ -45,7 +45,7 @@ extension Session {
     }
   }
 
-  /// Records headers, or what follows them, that end in no message.
+  /// Records bytes that form no message: headers, and what follows them.
   func recordUnframed(_ rest: Slice<UnsafeRawBufferPointer>) {
     guard recorder != nil else { return }
     let bytes = unrecorded.head + rest

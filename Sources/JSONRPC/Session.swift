@@ -83,7 +83,7 @@ public final class Session {
   var cancelScan: CancelScan?
   var inputEnded = false
   var hasEndedInput = false
-  /// Whether the client has sent `exit`, and some work takes effect that is not answered.
+  /// Whether the client has sent `exit` while work that can no longer be cancelled is unanswered.
   var isExiting = false
   /// Whether a message is being run; answers given later are deferred.
   var isHandling = false
@@ -144,7 +144,7 @@ public final class Session {
     if ending != nil || output.count > 0 { onOutput?() }
   }
 
-  /// Ends the session. The first ending counts, but that one at once is not held up by one after writing.
+  /// Ends the session. The first ending counts, except that `atOnce` replaces an earlier `afterWriting`.
   public func end(_ ending: Ending) {
     switch (self.ending, ending) {
     case (nil, _): break
@@ -154,7 +154,7 @@ public final class Session {
       return
     default: return
     }
-    // Every request is answered, even if the client does not wait for the notifications before.
+    // Every request is answered, even if the client does not wait for the notifications that precede its answer.
     if case .afterWriting = ending { holdAnswers(from: nil, marking: 0) }
     self.ending = ending
     if case .afterWriting(let code, _) = ending { record(.ended(code: code)) } else { record(.ended(code: nil)) }

@@ -26,7 +26,7 @@ public struct SessionLimits: Sendable {
   /// Above it the session ends.
   public var unreadBytes = 128 << 20
 
-  /// Maximum number of unanswered requests: what would wait is refused beyond it.
+  /// Maximum number of unanswered requests; further requests that would have to wait are refused.
   public var requests = 1_000_000
   /// Maximum number of tasks, for the application.
   public var tasks = 100_000

@@ -26,6 +26,6 @@ public enum Traffic: Sendable {
   }
 }
 
-/// Receives all events in the order in which they arrived or were written, on the session's loop; and the session's
-/// framing, which is lines before it is detected, as the session itself writes then.
+/// Receives all events in the order in which they arrived or were written, on the session's loop, with the session's framing.
+/// Before the framing is detected it is `lines`, in which the session itself writes then.
 public typealias TrafficRecorder = (Traffic, Framing) -> Void

@@ -1,32 +1,32 @@
-// What a file that takes another's place has to take over.
+// Copies the attributes of a file to the file that replaces it.
 
 import CPlatform
 
-/// What belongs to a file besides its content.
+/// Attributes of a file besides its content.
 public enum FileAttribute: CaseIterable, Sendable {
   case owner, group, mode, extendedAttributes
 }
 
 /// Gives an open file the owner, group, mode and extended attributes (access control lists too) of another.
 ///
-/// - Returns: what the system does not let be kept.
+/// - Returns: the attributes that the system did not allow to be kept.
 public func keepAttributes(of path: String, for descriptor: CInt) -> [FileAttribute] {
   var (wanted, own) = (stat(), stat())
   guard stat(path, &wanted) == 0, fstat(descriptor, &own) == 0 else { return FileAttribute.allCases }
   var lost: [FileAttribute] = []
-  // One by one: a member of a group may give it a file that it may not give away.
+  // Group and owner separately: a user may be allowed to set the group, but not the owner.
   if wanted.st_gid != own.st_gid, fchown(descriptor, gid_t.max, wanted.st_gid) != 0 { lost.append(.group) }
   if wanted.st_uid != own.st_uid, fchown(descriptor, wanted.st_uid, gid_t.max) != 0 { lost.append(.owner) }
   if !copyExtendedAttributes(of: path, to: descriptor) { lost.append(.extendedAttributes) }
   var mode = wanted.st_mode & 0o7777
-  // Another group has the rights of all others, and no more; nor does a program run as another owner.
+  // Without the group, its rights are reduced to those of others; without the owner, the set-user-id bit is dropped.
   if lost.contains(.group) { mode = mode & ~0o2070 | (mode & 0o007) << 3 }
   if lost.contains(.owner) { mode &= ~0o4000 }
   if fchmod(descriptor, mode) != 0 || mode != wanted.st_mode & 0o7777 { lost.append(.mode) }
   return lost
 }
 
-/// False if one is lost.
+/// False if an attribute was lost.
 private func copyExtendedAttributes(of path: String, to descriptor: CInt) -> Bool {
   let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   // Attributes of a file that may not be read are unknown, so they count as lost.
@@ -46,7 +46,7 @@ private func copyExtendedAttributes(of path: String, to descriptor: CInt) -> Boo
   return isWhole
 }
 
-/// What a call writes that first says how long it is; nil with `errno` set on failure.
+/// The result of a call that returns the needed length when given no buffer; nil with `errno` set on failure.
 private func filled(_ call: (UnsafeMutableRawPointer?, Int) -> Int) -> [UInt8]? {
   let length = call(nil, 0)
   guard length > 0 else { return length == 0 ? [] : nil }

@@ -18,7 +18,7 @@ public func realPath(_ path: String) -> String? {
   return String(cString: resolved)
 }
 
-/// The real path of an open file, where the system knows it.
+/// The real path of an open file, if the system provides it.
 public func realPath(ofDescriptor descriptor: CInt) -> String? {
   #if canImport(Darwin)
     var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN))

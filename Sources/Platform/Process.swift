@@ -7,7 +7,7 @@ public func workingDirectory() -> String {
   return String(cString: path)
 }
 
-/// The program that runs, also once another file has its name.
+/// The running program's file, even if its name now denotes another file.
 public func executablePath() -> String {
   #if canImport(Darwin)
     var size: UInt32 = 0
@@ -25,14 +25,14 @@ public func processorCount() -> Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))
 
 /// Returns freed memory to the system: after a bulk edit the allocator would keep most of what the message took.
 public func trimMemory() {
-  // glibc has malloc_trim, but Swift's module of it does not, and other systems have neither.
+  // Looked up at run time: glibc has malloc_trim, but Swift's module of it does not, and other systems lack it.
   typealias Trim = @convention(c) (Int) -> Int32
   guard let symbol = dlsym(nil, "malloc_trim") else { return }
   _ = unsafeBitCast(symbol, to: Trim.self)(0)
 }
 
-/// Resident memory in bytes; nil if the system does not report it. Linux gives it in pages, as the second number of
-/// this file.
+/// Resident memory in bytes; nil if the system does not report it. Linux reports it in pages, as the second number of
+/// /proc/self/statm.
 public func residentBytes() -> Int? {
   guard let file = fopen("/proc/self/statm", "r") else { return nil }
   defer { fclose(file) }

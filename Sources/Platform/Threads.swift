@@ -44,18 +44,17 @@ public func monotonicNanoseconds() -> UInt64 {
   /// The system's number of the calling thread.
   public func threadNumber() -> Int { Int(cplatform_thread_number()) }
 
-  /// Lets a thread, or the first one of a process, run less often than others. It cannot be taken back without the
-  /// administrator's rights.
+  /// Lowers the priority of a thread, or of a process by its first thread. Raising it again takes the administrator's rights.
   public func lowerPriority(ofThread thread: Int, by steps: CInt) {
     _ = setNiceness(ofThread: thread, to: niceness(ofThread: thread) + steps)
   }
 
-  /// The nice value: larger runs less often.
+  /// The nice value; a thread with a larger one runs less often.
   ///
-  /// - Parameter thread: 0 for the calling one.
+  /// - Parameter thread: 0 for the calling thread.
   public func niceness(ofThread thread: Int = 0) -> CInt { getpriority(CInt(PRIO_PROCESS.rawValue), id_t(thread)) }
 
-  /// False where the system does not allow it: whoever may lower a priority may not raise it.
+  /// False if the system does not allow it: raising a priority takes more rights than lowering one.
   public func setNiceness(ofThread thread: Int, to value: CInt) -> Bool {
     setpriority(CInt(PRIO_PROCESS.rawValue), id_t(thread), value) == 0
   }

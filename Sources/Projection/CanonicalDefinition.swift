@@ -1,4 +1,4 @@
-// Normalizes the notations of a reference that clients use to those that PROJ accepts.
+// Normalizes the notations of references that clients use to the one that PROJ accepts.
 
 import Geometry
 

@@ -12,7 +12,7 @@ final class PROJContext: @unchecked Sendable {
     let to: String
   }
 
-  /// Beyond this number all are released; a server uses few references.
+  /// Above this number all references and operations are released; a server uses few.
   private static let maximumKept = 64
 
   let proj: UnsafePointer<cproj_functions>

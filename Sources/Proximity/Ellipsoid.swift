@@ -1,4 +1,4 @@
-// Bounds of distances on the ellipsoid: they cost less than the distance, and are never greater.
+// Lower bounds of distances on the ellipsoid, which are cheaper to compute than the distances.
 
 import Geometry
 import Platform
@@ -6,20 +6,21 @@ import SpatialIndex
 
 /// The WGS 84 ellipsoid.
 enum Ellipsoid {
-  /// Half of the greater axis, in metres.
+  /// Semi-major axis in metres.
   static let a = 6_378_137.0
   static let f = 1 / 298.257_223_563
-  /// Half of the smaller axis: the radius of the greatest ball inside.
+  /// Semi-minor axis in metres: the radius of the largest ball inside the ellipsoid.
   static let b = a * (1 - f)
   private static let e2 = f * (2 - f)
   static let radian = Double.pi / 180
-  /// Takes off more than rounding adds.
+  /// Factor that reduces bounds by more than rounding can increase them.
   static let slack = 1 - 1e-12
 
-  /// The least length of a degree of latitude, that at the equator. A path of a length spans at most as many latitudes as it has of these.
+  /// The least length of a degree of latitude, which is at the equator: a path spans at most its length divided by this, in
+  /// degrees.
   static let leastDegree = a * (1 - e2) * radian * slack
 
-  /// The length of a degree of longitude and of latitude at a latitude: a guess for places nearby, no bound.
+  /// The lengths of a degree of longitude and of latitude at a latitude: an estimate for nearby places, not a bound.
   static func degree(at latitude: Double) -> SIMD2<Double> {
     let sine = sin(latitude * radian)
     let square = 1 - e2 * sine * sine
@@ -27,17 +28,18 @@ enum Ellipsoid {
     return SIMD2(across * abs(cos(latitude * radian)), across * (1 - e2) / square) * radian
   }
 
-  /// Lengths of a degree of longitude and of latitude for which the distance in the plane is at most the distance on the ellipsoid, of
-  /// all positions within `reach` metres of a latitude.
+  /// Lengths of a degree of longitude and of latitude with which planar distance never exceeds ellipsoidal distance, for all
+  /// positions within `reach` metres of a latitude.
   ///
-  /// A path of that length stays within a latitude at which a degree of longitude is longer; its length is then at least that of the
-  /// straight line between its ends, by the triangle inequality. Where it may lead over a pole, longitudes bound nothing.
+  /// A path of that length stays at latitudes where a degree of longitude is at least that long, so by the triangle inequality it
+  /// is at least as long as the straight line between its ends. If the path may cross a pole, the length of a degree of longitude
+  /// is 0.
   static func leastDegree(around latitude: Double, within reach: Double) -> SIMD2<Double> {
     let farthest = abs(latitude) + reach / leastDegree
     return SIMD2(farthest < 90 ? a * radian * cos(farthest * radian) * slack : 0, leastDegree)
   }
 
-  /// The unit vector from the centre to a position on the surface: its distance from the axis, and its height above the equator.
+  /// The unit vector from the centre to a position on the surface, as distance from the axis and height above the equator.
   static func direction(latitude: Double) -> SIMD2<Double> {
     let angle = latitude * radian
     let way = SIMD2(abs(cos(angle)), (1 - e2) * sin(angle))
@@ -45,7 +47,7 @@ enum Ellipsoid {
   }
 }
 
-/// A place that positions are measured from, with bounds that hold at any distance.
+/// A place from which distances are measured, with lower bounds at any distance.
 struct EllipsoidPlace {
   /// Longitude and latitude in degrees.
   let position: SIMD2<Double>
@@ -56,12 +58,13 @@ struct EllipsoidPlace {
     direction = Ellipsoid.direction(latitude: position.y)
   }
 
-  /// At most the distance to a box in degrees, in metres.
+  /// A lower bound of the distance to a box in degrees, in metres.
   ///
-  /// The ball of radius `b` lies inside: going to the nearest position of a convex body makes no path longer, and on a ball that is along the
-  /// direction from its centre. So a distance is at least the arc between the directions, times `b`. The directions of the box
-  /// lie on arcs between two latitudes, whose nearest meridian is `turn` away; the chord to one is split into the part across that
-  /// meridian's plane and the rest in it, where the arc lies within a rectangle.
+  /// The ball of radius `b` is inside the ellipsoid. Projecting to the nearest position of a convex body makes no path longer,
+  /// and for a ball the projection follows the direction from its centre. So the distance is at least the arc between the
+  /// directions, times `b`. The directions of the box are on arcs between two latitudes, whose nearest meridian is `turn` away.
+  /// The chord to such an arc has a part across the plane of that meridian and a part within it, where the arc is within a
+  /// rectangle.
   func bound(_ box: IndexedBox) -> Double {
     let turn = turn(to: box) * Ellipsoid.radian
     let low = Ellipsoid.direction(latitude: max(box.lower.y, -90))
@@ -76,7 +79,7 @@ struct EllipsoidPlace {
     return max(2 * Ellipsoid.b * asin(min(chord / 2, 1)) * Ellipsoid.slack - 1e-6, 0)
   }
 
-  /// The least difference of longitudes, in 0...180 degrees, whatever turn they are written in.
+  /// The least difference of longitudes, in 0...180 degrees, independent of whole turns.
   private func turn(to box: IndexedBox) -> Double {
     let width = box.upper.x - box.lower.x
     guard width < 360 else { return 0 }

@@ -1,4 +1,4 @@
-// The position of a line or polygon that is nearest on the ellipsoid.
+// The position of a line or polygon that is nearest to a place on the ellipsoid.
 
 import Geometry
 import SpatialIndex
@@ -9,7 +9,7 @@ struct NearestPosition {
   private let from: EllipsoidPlace
   private let limit: Double
   private let measure: (SIMD2<Double>) -> GeodesicLine?
-  /// To the nearest position; nil where none is within the limit.
+  /// The geodesic to the nearest position; nil if none is within the limit.
   private(set) var line: GeodesicLine?
 
   private var least: Double { line?.distance ?? limit }
@@ -37,7 +37,7 @@ struct NearestPosition {
     }
   }
 
-  /// Whether the place lies in a polygon, under any writing of its longitude.
+  /// Whether the place is in a polygon, its longitude taken modulo whole turns.
   private func contains(_ geometry: Geometry) -> Bool {
     guard let box = geometry.envelope, box.yMin <= from.position.y, box.yMax >= from.position.y else { return false }
     let first = ((box.xMin - from.position.x) / 360).rounded(.up)
@@ -62,7 +62,7 @@ struct NearestPosition {
     var edges: [(bound: Double, start: SIMD2<Double>, end: SIMD2<Double>)] = []
     for run in runs {
       run.forEachEdge { start, end in
-        // In short pieces the distance has one minimum, or it is at an end.
+        // Pieces are short enough for the distance to have a single minimum, inside or at an end.
         let way = pointwiseMax(end - start, start - end)
         let count = min(36, max(1, (max(way.x, way.y) / 10).rounded(.up)))
         let step = (end - start) / count
@@ -82,7 +82,8 @@ struct NearestPosition {
     }
   }
 
-  /// Golden section search (J. Kiefer, "Sequential minimax search for a maximum", Proceedings of the AMS 4 (3), 1953), and both ends.
+  /// Tests both ends, then searches between them by golden section (J. Kiefer, "Sequential minimax search for a maximum",
+  /// Proceedings of the AMS 4 (3), 1953).
   private mutating func search(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
     add(start)
     add(end)

@@ -1,4 +1,4 @@
-// The nearest on the ellipsoid, for stores in longitude and latitude.
+// The nearest features on the ellipsoid, for stores in longitude and latitude.
 
 import FeatureStore
 import Geometry
@@ -6,11 +6,11 @@ import Sorting
 import SpatialIndex
 
 extension NearestQuery {
-  /// The nearest on the WGS 84 ellipsoid, near ones first, ties by id; distances are in metres. Longitudes may be written with any turn.
-  /// Features with a latitude beyond a pole have no distance, and are left out.
+  /// The nearest features on the WGS 84 ellipsoid, ascending by distance in metres, ties by id. Longitudes may differ by whole
+  /// turns. Features with a latitude beyond a pole have no distance and are omitted.
   ///
-  /// Points are guessed first, by a plane around the place; the distance of the farthest of these then bounds the search for what the guess
-  /// left out. Where that is far, and for lines and polygons, all boxes are bounded on a ball.
+  /// Points are first estimated in a plane around the place; the greatest distance among these bounds the search for the points
+  /// that the estimate missed. If that distance is large, and for lines and polygons, boxes are bounded on a ball instead.
   ///
   /// - Parameter place: longitude and latitude in degrees.
   public func geodetic(to place: Point, _ geodesy: any Geodesy) throws -> [Neighbour] {
@@ -32,14 +32,14 @@ extension NearestQuery {
     return list.neighbours(of: self) { ($0.distance, $0.detail) }
   }
 
-  /// Beyond it the plane around a place bounds little.
+  /// Beyond this distance the plane around a place gives no useful bound.
   private static let farReach = 1_000_000.0
 
   /// Adds the points that are nearest in the plane around the place.
   ///
   /// - Returns: their rows, ascending.
   private func addGuessed(to list: inout GeodeticList, _ measure: Measure) throws -> [UInt32] {
-    // What is a little farther is left out; what that is wrong for is found within the reach.
+    // Points slightly beyond the radius are excluded here; `addWithin` adds those that this wrongly excludes.
     var guess = PlaneNearest(
       query: self, degree: Ellipsoid.degree(at: measure.place.y),
       list: NeighbourList(capacity: count, radius: radius * radius * 1.05))
@@ -58,20 +58,20 @@ extension NearestQuery {
     return rows
   }
 
-  /// Adds the points within a distance that have not been seen.
+  /// Adds the points within a distance, except those that have been added before.
   private func addWithin(
     _ reach: Double, to list: inout GeodeticList, besides seen: [UInt32], _ measure: Measure
   ) throws {
     let places = places(measure.place)
     var degree = Ellipsoid.leastDegree(around: measure.place.y, within: reach)
-    // Longitudes far beyond a turn bound nothing.
+    // With longitudes of many turns, a difference of longitudes is no bound.
     if places.count == 1, !(store.extent.map { $0.xMin >= -900 && $0.xMax <= 900 } ?? true) { degree.x = 0 }
     var window = PlaneWindow(query: self, degree: degree, limit: (reach * reach).nextUp, seen: seen)
     for place in places {
       window.place = place
       try store.index.points.visitNearest(&window)
     }
-    // One row may be near in several turns.
+    // A row can be within the distance in several turns.
     window.found.sort { $0.row < $1.row }
     for (index, each) in window.found.enumerated() where index == 0 || window.found[index - 1].row != each.row {
       if index & 255 == 255 { try check() }
@@ -79,7 +79,7 @@ extension NearestQuery {
     }
   }
 
-  /// The place as longitudes of the store may be written: a turn apart, each nearest to others of them.
+  /// Copies of the place, whole turns apart, so that each longitude in the store is within half a turn of one.
   private func places(_ place: Point) -> [SIMD2<Double>] {
     guard let extent = store.index.points.bounds else { return [] }
     let x = place.x.remainder(dividingBy: 360)
@@ -90,11 +90,11 @@ extension NearestQuery {
   }
 }
 
-/// With azimuths.
+/// Neighbours with azimuths.
 private typealias GeodeticList = NeighbourList<Double>
 
 extension [UInt32] {
-  /// Whether the rows, which ascend, have one.
+  /// Whether the ascending rows contain a row.
   fileprivate func hasRow(_ row: UInt32) -> Bool {
     let place = partitioningIndex { $0 >= row }
     return place < count && self[place] == row
@@ -106,7 +106,7 @@ private struct Measure {
   let place: Point
   let geodesy: any Geodesy
 
-  /// Adds a point, if it has a distance within the list's.
+  /// Adds a point whose distance is within the limit of the list.
   func add(_ row: UInt32, at position: SIMD2<Double>, of query: NearestQuery, to list: inout GeodeticList) {
     guard let line = line(to: position) else { return }
     list.insert(line.distance, row, line.startAzimuth, of: query)
@@ -117,13 +117,13 @@ private struct Measure {
   }
 }
 
-/// The nearest in a plane, by squares of distances.
+/// The nearest points in a plane, by squared distance.
 private struct PlaneNearest: NearestVisitor {
   let query: NearestQuery
-  /// Lengths of a degree.
+  /// Lengths of a degree of longitude and of latitude.
   let degree: SIMD2<Double>
   var place = SIMD2<Double>.zero
-  /// With positions as they are in the index.
+  /// Neighbours with their positions in the index.
   var list: NeighbourList<SIMD2<Double>>
   private var leaves = 0
 
@@ -145,14 +145,14 @@ private struct PlaneNearest: NearestVisitor {
       let turn = shapes[index].position - place
       let way = turn * degree
       let square = way.x * way.x + way.y * way.y
-      // Half a turn away another writing of the place is as near.
+      // Beyond half a turn, another copy of the place is nearer.
       guard square <= list.limit, turn.x >= -180, turn.x < 180, query.includes(rows[index]) else { continue }
       list.insert(square, rows[index], shapes[index].position, of: query)
     }
   }
 }
 
-/// All within a distance in a plane that have not been seen.
+/// All points within a distance in a plane, except those added before.
 private struct PlaneWindow: NearestVisitor {
   let query: NearestQuery
   let degree: SIMD2<Double>
@@ -193,7 +193,7 @@ extension IndexedBox {
   }
 }
 
-/// The nearest points, however far.
+/// The nearest points at any distance.
 private struct FarPoints: NearestVisitor {
   let query: NearestQuery
   let measure: Measure

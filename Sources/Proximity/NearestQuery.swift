@@ -5,19 +5,19 @@ import Geometry
 import SpatialIndex
 import SpatialRelations
 
-/// The features of a store that are nearest to places.
+/// Finds the features of a store that are nearest to places.
 ///
-/// Distances are exact: bounds only decide what is not looked at. Those of points are to the point; those of lines and polygons to
-/// their nearest position, 0 within a polygon.
+/// Distances are exact: bounds only determine which features are skipped. Distances are measured to points, and to the nearest
+/// position of lines and polygons; inside a polygon they are 0.
 ///
-/// A class, since a search passes it on at every step: a copy of a store costs more than a leaf of the index.
+/// A class, because a search passes it on at every step, and copying a store costs more than reading a leaf of the index.
 public final class NearestQuery: Sendable {
   let store: FeatureStore
-  /// Only these rows count; nil for all.
+  /// The rows to search; nil for all.
   let rows: RowSet?
-  /// The greatest number for each place.
+  /// The maximum number of neighbours for each place.
   let count: Int
-  /// What is farther away does not count.
+  /// Farther features are ignored.
   let radius: Double
   /// Called at least every few hundred microseconds of work; throws to cancel.
   let check: @Sendable () throws -> Void
@@ -32,9 +32,9 @@ public final class NearestQuery: Sendable {
   @inline(__always)
   func includes(_ row: UInt32) -> Bool { rows?.contains(row) ?? true }
 
-  /// The nearest in the plane, near ones first, ties by id; distances are in the units of the coordinates.
+  /// The nearest features in the plane, ascending by distance in units of the coordinates, ties by id.
   ///
-  /// - Complexity: O(log n + count log count) on points that are spread out.
+  /// - Complexity: O(log n + count log count) for points that are spread out.
   public func planar(to place: SIMD2<Double>) throws -> [Neighbour] {
     let points = try planarPoints(to: place)
     guard store.index.boxes.count > 0 else { return points }
@@ -46,12 +46,12 @@ public final class NearestQuery: Sendable {
     return shapes.list.neighbours(of: self) { ($0.distance, 0) }
   }
 
-  /// Points are compared by the squares of their distances, unless one is beyond the greatest number.
+  /// Points are compared by squared distances, unless one of these overflows.
   private func planarPoints(to place: SIMD2<Double>) throws -> [Neighbour] {
     var points = PlanarPoints(query: self, place: place)
     try store.index.points.visitNearest(&points)
     if points.list.greatestDistance == .infinity {
-      // The distances have no finite square, as coordinates are beyond 1e154.
+      // With coordinates beyond 1e154 squared distances overflow, so distances are compared.
       var far = PlanarShapes<IndexedPoint>(query: self, place: place) { point, _ in (point.position - place).length }
       try store.index.points.visitNearest(&far)
       return far.list.neighbours(of: self) { ($0.distance, 0) }
@@ -61,11 +61,11 @@ public final class NearestQuery: Sendable {
   }
 }
 
-/// Features by their distances, which are measured one by one.
+/// Collects features by distances that are measured individually.
 private struct PlanarShapes<Shape: IndexedShape>: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
-  /// The distance of a shape in a row; nil where there is nothing.
+  /// The distance to the shape in a row; nil if there is none.
   let distance: (Shape, UInt32) -> Double?
   var list: NeighbourList<Void>
 
@@ -98,7 +98,7 @@ private struct PlanarPoints: NearestVisitor {
   init(query: NearestQuery, place: SIMD2<Double>) {
     (self.query, self.place) = (query, place)
     let square = query.radius * query.radius
-    // The square of a radius rounds: nothing at the radius itself may be lost.
+    // The square of a radius is rounded, so it is enlarged to include features at the radius itself.
     list = NeighbourList(capacity: query.count, radius: square.isFinite ? square.nextUp.nextUp : .infinity)
   }
 
@@ -123,7 +123,7 @@ private struct PlanarPoints: NearestVisitor {
 }
 
 extension IndexedBox {
-  /// From the nearest position; zero inside.
+  /// Squared distance from the nearest position of the box; zero inside.
   @inline(__always)
   func way(to place: SIMD2<Double>) -> SIMD2<Double> {
     // `pointwiseMax` would branch for NaN, which no box has.
@@ -142,7 +142,8 @@ extension IndexedBox {
 }
 
 extension Geometry {
-  /// The distance in the plane from a position to the nearest one of the geometry; 0 within a polygon, infinite from an empty one.
+  /// The planar distance from a position to the nearest position of the geometry; 0 within a polygon, infinite for an empty
+  /// geometry.
   func distance(to place: SIMD2<Double>) -> Double {
     switch self {
     case .collection(let parts): return parts.lazy.map { $0.distance(to: place) }.min() ?? .infinity
@@ -150,7 +151,7 @@ extension Geometry {
     case .point, .multiPoint, .lineString, .multiLineString: break
     }
     var least = Double.infinity
-    // Of edges whose squares are not finite.
+    // For edges whose squared distance overflows.
     var far = Double.infinity
     func add(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
       let square = place.squaredDistance(to: start, end)
@@ -170,10 +171,10 @@ extension Geometry {
 }
 
 extension SIMD2<Double> {
-  /// A factor that leaves squares of any differences finite.
+  /// A factor by which the squares of all differences stay finite.
   private static var shrinking: Double { 0x1p-514 }
 
-  /// At most the greatest finite number.
+  /// The length, at most the greatest finite number.
   fileprivate var length: Double {
     let square = (self * self).sum()
     if square.isFinite { return square.squareRoot() }
@@ -181,7 +182,7 @@ extension SIMD2<Double> {
     return Swift.min((shrunk * shrunk).sum().squareRoot() / Self.shrinking, .greatestFiniteMagnitude)
   }
 
-  /// To the nearest position of an edge; not finite where a square on the way is not.
+  /// Squared distance to the nearest position of an edge; not finite if an intermediate square overflows.
   fileprivate func squaredDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
     let along = end - start
     let length = (along * along).sum()
@@ -191,7 +192,7 @@ extension SIMD2<Double> {
     return (way * way).sum()
   }
 
-  /// The same for coordinates of any size, as distance.
+  /// The distance to the nearest position of an edge, for coordinates of any size.
   fileprivate func farDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
     let k = Self.shrinking
     let square = (self * k).squaredDistance(to: start * k, end * k)

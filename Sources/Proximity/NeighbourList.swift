@@ -1,4 +1,4 @@
-// The nearest found so far.
+// The list of the nearest features found so far.
 
 import FeatureStore
 
@@ -11,16 +11,16 @@ public struct Neighbour: Hashable, Sendable {
   /// Degrees clockwise from north, from the place; 0 in the plane.
   public let azimuth: Double
 
-  /// Near ones first, ties by id.
+  /// Ascending by distance, ties by id.
   static func isBefore(_ left: Neighbour, _ right: Neighbour) -> Bool {
     left.distance != right.distance ? left.distance < right.distance : left.id < right.id
   }
 }
 
-/// The nearest of what was inserted, within a distance: ties by id.
+/// The nearest of the inserted features within a distance; ties are resolved by id.
 ///
-/// Ids are read where distances are equal, and at the end: reading a feature costs more than everything else here. The query is passed
-/// on, not its store, of which each copy would count a dozen references.
+/// Ids are only read for equal distances, and at the end, because reading a feature costs more than everything else here. Methods
+/// take the query instead of its store, because each copy of a store counts a dozen references.
 struct NeighbourList<Detail: BitwiseCopyable> {
   struct Entry: BitwiseCopyable {
     let distance: Double
@@ -28,13 +28,14 @@ struct NeighbourList<Detail: BitwiseCopyable> {
     let detail: Detail
   }
 
-  /// A list of few is sorted: that takes half of the time of a heap.
+  /// Up to this capacity the list is sorted, which takes half of the time of a heap.
   private static var sortedCapacity: Int { 64 }
 
   private let capacity: Int
-  /// What is farther away is none of the nearest.
+  /// Features beyond this distance are not among the nearest.
   private(set) var limit: Double
-  /// Few in order; of more a heap, in which each entry comes after those at twice its place (from 1) and behind that.
+  /// Sorted up to ``sortedCapacity``; above it a heap, farthest first: entry i is not nearer than entries 2i and 2i + 1, counted
+  /// from 1.
   private(set) var entries: [Entry] = []
 
   init(capacity: Int, radius: Double) {
@@ -47,7 +48,7 @@ struct NeighbourList<Detail: BitwiseCopyable> {
 
   private var isSorted: Bool { capacity <= Self.sortedCapacity }
 
-  /// - Complexity: O(log capacity) for many.
+  /// - Complexity: O(log capacity) above ``sortedCapacity``.
   @inline(__always)
   mutating func insert(_ distance: Double, _ row: UInt32, _ detail: Detail, of query: NearestQuery) {
     guard distance <= limit else { return }
@@ -82,7 +83,7 @@ struct NeighbourList<Detail: BitwiseCopyable> {
     if entries.count == capacity { limit = entries[0].distance }
   }
 
-  /// Moves the last entry up.
+  /// Moves the last entry up to its place in the heap.
   private mutating func rise(_ entry: Entry, _ query: NearestQuery) {
     var place = entries.count
     while place > 1, Self.isBefore(entries[place / 2 - 1], entry, query) {
@@ -92,7 +93,7 @@ struct NeighbourList<Detail: BitwiseCopyable> {
     entries[place - 1] = entry
   }
 
-  /// Replaces the first entry.
+  /// Replaces the first entry of the heap.
   private mutating func sink(_ entry: Entry, _ query: NearestQuery) {
     var place = 1
     while 2 * place <= entries.count {

@@ -1,4 +1,4 @@
-// Reads a layer by columns, in GDAL's form of Apache Arrow: several times faster than feature by feature.
+// Reads a layer by columns through GDAL's Apache Arrow interface: several times faster than feature by feature.
 
 import CGDAL
 import Geometry
@@ -7,15 +7,16 @@ import Reading
 extension FeatureDataset {
   /// Calls `send` with blocks of the features of `layer`.
   ///
-  /// - Returns: false, with nothing sent, where the columns would lose something or GDAL has none: times with and without a zone,
-  ///   lists, binary values, coordinates of CSV, booleans (GDAL 3.6 gives wrong ones for a GeoPackage).
+  /// - Returns: false, with nothing sent, if the Arrow columns would lose information or GDAL has none: times with and without a
+  ///   zone, lists, binary values, coordinates of CSV, booleans (GDAL 3.6 gives wrong ones for a GeoPackage).
   func readColumns(
     of layer: FeatureLayer, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) -> Bool {
-    // Other drivers' columns are made of features; FlatGeobuf's of GDAL 3.6 are wrong where a geometry is null.
+    // Other drivers fill the columns feature by feature, which gains nothing; FlatGeobuf's columns in GDAL 3.6 are wrong where a
+    // geometry is null.
     guard driver == .geoPackage, layer.columns.allSatisfy(\.isPlain) else { return false }
     var stream = ArrowArrayStream()
-    // About 8 MiB at a time.
+    // Batches of about 8 MiB.
     let size = max(1, files.mainSize / max(1, layer.description.featureCount ?? 1))
     let rows = Int32(min(max((8 << 20) / size, 16), 16_384))
     guard cgdal_arrow_stream(layer.handle, &stream, rows) != 0 else { return false }
@@ -50,7 +51,7 @@ extension FeatureDataset {
     }
   }
 
-  /// - Parameter count: the features of the batches before.
+  /// - Parameter count: the number of features in earlier batches.
   private func append(
     _ batch: ArrowArray, _ columns: ArrowColumns, _ layer: FeatureLayer, after count: Int,
     to block: inout FeatureBlockBuilder
@@ -95,7 +96,7 @@ extension FeatureDataset {
     case (1001, 29) where !ordinate(0).isNaN: block.appendPoint(x: ordinate(0), y: ordinate(1), z: ordinate(2))
     case _ where (1...7).contains(type % 1000): block.appendWKB { $0.append(contentsOf: bytes) }
     default:
-      // A curve, or another form that the model does not hold.
+      // A geometry that has to be converted, such as a curve.
       var shape: OGRGeometryH?
       let failed = gdal.pointee.OGR_G_CreateFromWkb(bytes.baseAddress, nil, &shape, Int32(bytes.count))
       defer { gdal.pointee.OGR_G_DestroyGeometry(shape) }
@@ -108,7 +109,7 @@ extension FeatureDataset {
 }
 
 extension FieldColumn {
-  /// Whether a column of Arrow holds all that the value is.
+  /// Whether an Arrow column can represent all values of this column.
   fileprivate var isPlain: Bool {
     switch type {
     case OFTInteger, OFTInteger64, OFTReal, OFTString: kind != .bools
@@ -132,7 +133,7 @@ private struct ArrowColumns {
   let formats: [String]
   let geometry: Int?
 
-  /// Nil if they are not as expected.
+  /// Nil if the columns are not the expected ones.
   init?(_ formats: [String], _ layer: FeatureLayer) {
     self.formats = formats
     let hasGeometry = layer.description.geometryType != nil
@@ -144,7 +145,7 @@ private struct ArrowColumns {
   }
 }
 
-/// One column of a batch: a bitmap of what is valid, then values, or offsets and bytes.
+/// One column of a batch: a validity bitmap, then values, or offsets and bytes.
 private struct ArrowColumn {
   let count: Int
   private let format: String
@@ -178,7 +179,7 @@ private struct ArrowColumn {
     UnsafeBufferPointer(start: first.assumingMemoryBound(to: Value.self) + offset, count: count)
   }
 
-  /// Where the bytes of a row begin, for rows up to `count`.
+  /// Offset of a row's bytes; `count` is allowed as a row, for the end of the last one.
   private func start(_ row: Int) -> Int {
     hasLongOffsets
       ? Int(first.assumingMemoryBound(to: Int64.self)[row + offset])

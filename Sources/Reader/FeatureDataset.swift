@@ -8,7 +8,7 @@ import Reading
 
 /// An open source, valid only inside ``with(_:_:for:body:)``.
 struct FeatureDataset: ~Copyable {
-  /// Why it is opened: to describe it, or to read its features.
+  /// Purpose of opening: to describe the source, or to read its features.
   enum Purpose { case description, features }
 
   let gdal: GDAL
@@ -16,7 +16,7 @@ struct FeatureDataset: ~Copyable {
   let driver: FeatureDriver
   let files: ReaderFiles
   let options: OpenOptions
-  /// Of texts that GDAL gives as they stand in the file; nil for UTF-8.
+  /// Decodes texts that GDAL returns in the file's encoding; nil if GDAL returns UTF-8.
   let decoder: TextDecoder?
   let call: GDALCall
 
@@ -49,7 +49,7 @@ struct FeatureDataset: ~Copyable {
     let dataset = FeatureDataset(
       gdal: gdal, handle: handle, driver: driver, files: files, options: job.options, decoder: decoder,
       call: call)
-    // A parser that reaches a premature end still returns a dataset, with what it has read.
+    // After a premature end of the file, drivers may return a dataset with the part that they have read.
     if let reason = call.complaint { throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason) }
     let result = try body(dataset)
     files.reached(1)
@@ -78,7 +78,7 @@ struct FeatureDataset: ~Copyable {
   private static func open(
     _ name: String, _ driver: FeatureDriver, _ given: OpenOptions, _ gdal: GDAL
   ) -> GDALDatasetH? {
-    // Texts stay as they stand in the file.
+    // An empty encoding makes GDAL return texts in the file's own bytes.
     let encoding = driver == .shapefile && given.encoding != nil ? ["ENCODING="] : []
     return withStrings(driver.gdalNames(gdal)) { drivers in
       withStrings(driver.openOptions + encoding) { options in
@@ -89,7 +89,7 @@ struct FeatureDataset: ~Copyable {
 }
 
 extension FeatureDataset {
-  /// A name in the file's encoding.
+  /// A name, decoded from the file's encoding.
   func text(_ bytes: UnsafePointer<CChar>?) -> String {
     guard let bytes else { return "" }
     guard let decoder else { return decoded(bytes) }
@@ -100,7 +100,7 @@ extension FeatureDataset {
 }
 
 extension FeatureDriver {
-  /// Names of the GDAL drivers for it.
+  /// Names of the GDAL drivers that read the format.
   func gdalNames(_ gdal: GDAL) -> [String] {
     // LIBKML supports more of KML, but not every build of GDAL has it.
     guard self == .kml else { return [rawValue] }
@@ -115,7 +115,7 @@ extension FeatureDriver {
     }
   }
 
-  /// The share of the work that is reading bytes, from which progress is computed; the rest is features.
+  /// The fraction of the work that opening takes, for progress: reading bytes; the rest is reading features.
   func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
     switch (self, purpose) {
     case (.geoJSON, .features), (.geoJSONSeq, .features), (.kml, .features), (.csv, .features): 0.5
@@ -149,7 +149,7 @@ struct GDALCall {
   }
 }
 
-/// A text of a file: UTF-8, or what is not that as Windows-1252.
+/// A text of a file: UTF-8, or else Windows-1252.
 func decoded(_ text: UnsafePointer<CChar>) -> String {
   let bytes = UnsafeRawBufferPointer(start: text, count: strlen(text))
   return String(validating: bytes, as: UTF8.self) ?? String(windows1252: bytes)
@@ -170,7 +170,7 @@ func withStrings<T>(
 }
 
 extension FeatureDataset {
-  /// The spatial reference of the first layer of a GeoJSON document; nil if GDAL finds fault with it.
+  /// The spatial reference of the first layer of a GeoJSON document; nil if GDAL reports an error.
   static func reference(ofText text: String) throws(ReadError) -> SpatialReference? {
     let gdal: GDAL
     switch GDALLibrary.shared {

@@ -14,7 +14,7 @@ struct FeatureLayer {
 }
 
 extension FeatureDataset {
-  /// - Parameter name: nil for the first.
+  /// - Parameter name: nil for the first layer.
   func layer(named name: String?) throws(ReadError) -> FeatureLayer {
     var names: [String] = []
     for index in 0..<layerCount {
@@ -73,7 +73,7 @@ extension FeatureDataset {
     }
   }
 
-  /// The names, those that occur again with a number behind them: `name_1`, as QGIS and ArcGIS have it.
+  /// The names; repeated ones get a number, `name_1`, as in QGIS and ArcGIS.
   private static func distinct(_ names: [String]) -> [String] {
     var used = Set(names.map { Text($0) })
     guard used.count < names.count else { return names }
@@ -103,7 +103,7 @@ extension FeatureDataset {
     }
   }
 
-  /// The extent stored by the format; computing it would read everything.
+  /// The extent that the format stores; computing one would read the whole file.
   private func extent(_ layer: OGRLayerH) -> Envelope? {
     var box = OGREnvelope()
     guard gdal.pointee.OGR_L_GetExtent(layer, &box, 0) == OGRERR_NONE, box.MinX <= box.MaxX,

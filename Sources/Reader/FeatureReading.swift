@@ -107,7 +107,7 @@ extension FeatureDataset {
 }
 
 extension FieldColumn {
-  /// The value as a coordinate; nil if it is none.
+  /// The value as a coordinate; nil if it is not a number.
   fileprivate func number(_ feature: OGRFeatureH, _ gdal: GDAL) -> Double? {
     guard gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, index) != 0 else { return nil }
     switch kind {

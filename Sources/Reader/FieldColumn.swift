@@ -15,7 +15,7 @@ struct FieldColumn {
   let field: Field
   let type: OGRFieldType
   private let reader: Reader
-  /// Of texts that are not UTF-8.
+  /// Decodes texts that are not UTF-8.
   private let decoder: TextDecoder?
 
   init(index: Int32, name: String, decoder: TextDecoder? = nil, type: OGRFieldType, subtype: OGRFieldSubType) {

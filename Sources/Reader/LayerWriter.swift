@@ -6,7 +6,7 @@ import JSON
 import Platform
 import Reading
 
-/// A layer that is being written. `close` ends it; a writer that fails leaves what is written to be dropped.
+/// A layer that is being written. `close` completes the file; if writing fails, the server discards the file.
 struct LayerWriter {
   private let gdal: GDAL
   private let dataset: GDALDatasetH
@@ -15,7 +15,7 @@ struct LayerWriter {
   private let job: WriteJob
   private let call: GDALCall
 
-  /// Writes the layer of a job, of the blocks that come through a channel.
+  /// Writes a job's layer from the blocks that arrive through a channel.
   static func write(_ job: WriteJob, _ channel: Channel) throws(ReadError) {
     let gdal: GDAL
     switch WriterLibrary.shared {
@@ -44,7 +44,7 @@ struct LayerWriter {
     try orEnd { () throws(ChannelError) in try ReaderProcess.reply(.layer(written), channel) }
   }
 
-  /// Without a server there is nobody to fail to.
+  /// Ends the process if the channel fails: without a server there is nobody to report an error to.
   private static func orEnd(_ body: () throws(ChannelError) -> Void) throws(ReadError) {
     do throws(ChannelError) { try body() } catch { _exit(0) }
   }
@@ -74,7 +74,7 @@ struct LayerWriter {
     for field in fields where !field.create(in: layer, gdal) {
       throw Self.failure(call, "the field \(field.field.name.string) cannot be created")
     }
-    // Not every format has transactions; where there are some, one for each feature would take ten times as long.
+    // One transaction for all features: one for each would take ten times as long. Formats without transactions refuse it.
     _ = gdal.pointee.GDALDatasetStartTransaction(dataset, 0)
   }
 
@@ -91,7 +91,7 @@ struct LayerWriter {
     return handle
   }
 
-  /// The layer as GDAL has it.
+  /// The description of the layer as GDAL has created it.
   private func description(featureCount: Int?) -> LayerDescription {
     let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
     let fields = (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
@@ -106,13 +106,14 @@ struct LayerWriter {
       featureCount: featureCount, extent: nil, spatialReference: job.layer.spatialReference, fidColumn: nil)
   }
 
-  /// What has been written: GDAL 3.6 leaves out features of FlatGeobuf that have no position, and says nothing.
+  /// The number of features written; nil if unknown. It may be less than was sent: GDAL 3.6 silently omits FlatGeobuf features
+  /// without positions.
   private var featureCount: Int? {
     let count = gdal.pointee.OGR_L_GetFeatureCount(layer, 0)
     return count >= 0 ? Int(count) : job.driver == .flatGeobuf ? 0 : nil
   }
 
-  /// The system's reason where a write failed, else GDAL's.
+  /// The system's error if a write failed, else GDAL's message.
   private static func failure(_ call: GDALCall, _ fallback: String) -> ReadError {
     let number = WrittenFiles.failure
     return .writeFailed(path: "", reason: number != 0 ? errorText(number) : call.complaint ?? fallback)
@@ -164,7 +165,7 @@ struct LayerWriter {
   private func close() throws(ReadError) {
     call.forget()
     _ = gdal.pointee.GDALDatasetCommitTransaction(dataset)
-    // "No transaction" of a format without any.
+    // Formats without transactions report that none is active.
     call.forget()
     _ = gdal.pointee.GDALClose(dataset)
     if WrittenFiles.failure != 0 || call.complaint != nil { throw Self.failure(call, "the file cannot be finished") }

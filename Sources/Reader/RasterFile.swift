@@ -49,7 +49,7 @@ final class RasterFile {
     scale = gdal.pointee.GDALGetRasterScale(band, nil) * unit
     offset = gdal.pointee.GDALGetRasterOffset(band, nil) * unit
     storedAsFloat = type == GDT_Float32
-    // A mask besides the nodata value.
+    // A mask stored in addition to the nodata value.
     mask = gdal.pointee.GDALGetMaskFlags(band) & GMF_PER_DATASET != 0 ? gdal.pointee.GDALGetMaskBand(band) : nil
     self.description = description
     self.gdal = gdal
@@ -87,7 +87,7 @@ final class RasterFile {
     return description
   }
 
-  /// The elevation of a window in metres, row by row; NaN without a value, or with one that is not finite.
+  /// The elevation of a window in metres, row by row; NaN for pixels without a value or with one that is not finite.
   func heights(_ window: RasterWindow) throws(ReadError) -> [Double] {
     let call = GDALCall()
     defer { call.end() }
@@ -124,7 +124,7 @@ final class RasterFile {
   }
 }
 
-/// Metres in one unit of a band; 1 where it names none.
+/// Metres per unit of a band; 1 if the unit is empty.
 private func metres(per unit: String) -> Double {
   switch unit.lowercased() {
   case "ft", "foot", "feet", "international foot", "international feet": 0.3048

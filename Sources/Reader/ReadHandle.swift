@@ -16,7 +16,7 @@ final class ReadHandle {
   private var aheadStart = 0
   private static let aheadSize = 65536
 
-  /// Nil if it is none of the request's files.
+  /// Nil if the name is not that of a file of the request.
   init?(_ name: String, in files: ReaderFiles) {
     guard let (descriptor, isMain) = files.find(name), let identity = files.identity(descriptor) else { return nil }
     self.files = files
@@ -70,7 +70,7 @@ final class ReadHandle {
   }
 }
 
-/// Where a seek leads: nil before the beginning.
+/// The target offset of a seek; nil before the beginning.
 ///
 /// - Parameters:
 ///   - offset: GDAL's offsets are unsigned; backward offsets from the end wrap.

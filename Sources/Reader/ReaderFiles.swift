@@ -1,4 +1,4 @@
-// The files that GDAL may read: those that came open with the request. Reads report progress.
+// The files that GDAL may read: those that the request carries as open descriptors. Reads report progress.
 
 import Files
 import Geometry
@@ -8,23 +8,25 @@ import Synchronization
 
 /// The open files of a request.
 ///
-/// `@unchecked`: GDAL's callbacks find it through a global. All else is used by the one thread on which GDAL reads.
+/// `@unchecked`: GDAL's callbacks find the instance through a global. Everything else happens on the one thread on which GDAL
+/// reads.
 final class ReaderFiles: @unchecked Sendable {
   static let prefix = "/vsigeomodel"
   private static let shared = Mutex<ReaderFiles?>(nil)
 
   private let folder: String
-  /// A name of GDAL's own, in place of files.
+  /// The name for GDAL of a source without descriptors: a database path or an address.
   private let foreignName: String?
   private let descriptors: [Text: CInt]
   private let main: Text
   private let identities: [CInt: FileIdentity]
   private let progress: (Double) -> Void
   private var reported = 0.0
-  /// The fraction in 0...1 at the end of reading the main file; the rest is features.
+  /// Progress, in 0...1, when the main file has been read to its end; the rest is for features.
   var readShare = 0.0
 
-  /// Owns the descriptors, one a name; none for a database. GDAL finds these files until another request brings its own.
+  /// Takes ownership of the descriptors, one for each name; there are none for a database. GDAL finds these files until the next
+  /// request replaces them.
   init(_ job: ReadJob, _ descriptors: [CInt], progress: @escaping (Double) -> Void) {
     folder = job.folder
     foreignName = job.address.map { "/vsicurl/" + $0 } ?? job.database
@@ -41,10 +43,10 @@ final class ReaderFiles: @unchecked Sendable {
 
   static var current: ReaderFiles? { shared.withLock { $0 } }
 
-  /// Bytes of the main file; 0 for a database that SQLite opens, and for data in the network.
+  /// Bytes of the main file; 0 for a database that SQLite opens, and for a source in the network.
   var mainSize: Int { descriptors[main].flatMap { identities[$0]?.size } ?? 0 }
 
-  /// The main file; nil for a database that SQLite opens, and for data in the network.
+  /// The main file; nil for a database that SQLite opens, and for a source in the network.
   var mainDescriptor: CInt? { descriptors[main] }
 
   /// The main file's name without its extension.
@@ -56,7 +58,7 @@ final class ReaderFiles: @unchecked Sendable {
   /// The name that GDAL opens.
   var gdalName: String { foreignName ?? "\(Self.prefix)\(folder)/\(main.string)" }
 
-  /// The names in the folder, for a name that GDAL lists; nil for any other folder.
+  /// The names of the files, if `name` is the folder's name for GDAL; nil for any other folder.
   func list(_ name: String) -> [String]? {
     let own = Self.prefix + folder
     return name == own || name == own + "/" ? descriptors.keys.map(\.string) : nil
@@ -72,7 +74,7 @@ final class ReaderFiles: @unchecked Sendable {
 
   func identity(_ descriptor: CInt) -> FileIdentity? { identities[descriptor] }
 
-  /// A message without the prefix of the virtual file system.
+  /// A message of GDAL without the prefix of the virtual file system.
   static func cleaned(_ message: String) -> String {
     let prefixes = [prefix, "/vsicurl/"].map { Array($0.utf8) }
     var rest = Array(message.utf8)[...]
@@ -88,7 +90,7 @@ final class ReaderFiles: @unchecked Sendable {
     return String(decoding: cleaned, as: UTF8.self)
   }
 
-  /// Reports progress when it has risen by a hundredth.
+  /// Reports progress if it has risen by a hundredth.
   func reached(_ fraction: Double) {
     let fraction = min(fraction, 1)
     guard fraction >= reported + 0.01 || (fraction == 1 && reported < 1) else { return }

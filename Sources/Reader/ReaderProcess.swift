@@ -1,4 +1,4 @@
-// The reader's role of the process: confine itself, then serve the server's requests about one set of files.
+// The reader role of the process: confines itself, then serves the server's requests about one set of files.
 
 import CGDAL
 import CReader
@@ -7,13 +7,13 @@ import Platform
 import Reading
 import Synchronization
 
-/// A process that reads foreign files and nothing else, one source after the other. It ends with its channel.
+/// A process that reads foreign files and does nothing else, one source after the other. It ends when its channel closes.
 public enum ReaderProcess {
   /// Serves requests at a descriptor until the other end is gone.
   ///
   /// - Parameters:
-  ///   - memory: bound of the address space in bytes.
-  ///   - allowsNetwork: whether it reads addresses; it gets no files then.
+  ///   - memory: limit of the address space in bytes.
+  ///   - allowsNetwork: whether it reads from the network; it then gets no files.
   public static func serve(at descriptor: CInt, memory: UInt64, allowsNetwork: Bool) -> Never {
     let channel = Channel(descriptor: descriptor)
     setEnvironment(allowsNetwork)
@@ -22,8 +22,8 @@ public enum ReaderProcess {
     listen(channel)
     do {
       try reply(.ready(protections), channel)
-      // Loaded while the process waits for work, as it costs more than all else of a start; not between works that follow one
-      // another, which may not need it.
+      // GDAL takes most of the start-up time, so it is loaded while the process waits for work, but not between requests in quick
+      // succession, which may not need it.
       if !channel.hasMessage(within: quietMilliseconds) { _ = GDALLibrary.shared }
       var server: ReaderServer?
       while true {
@@ -32,7 +32,7 @@ public enum ReaderProcess {
         if let job = request.job {
           if server == nil {
             guard (job.address != nil) == allowsNetwork else { _exit(1) }
-            // Libraries may lie in folders that a confined reader does not see.
+            // Loaded before the restriction: libraries may be in folders that a confined reader cannot open.
             if !TextFile.isExpected(of: job) { _ = GDALLibrary.shared }
             protections |= restrict(job, message.files)
             try reply(.ready(protections), channel)
@@ -54,11 +54,11 @@ public enum ReaderProcess {
 
   private static let quietMilliseconds: CInt = 250
 
-  /// Where GDAL's messages go, and how many more of this source's: some drivers warn of every feature.
+  /// The channel for GDAL's messages, and how many more are sent for this source: some drivers warn about every feature.
   private static let complaints = Mutex<(channel: Channel?, left: Int)>((nil, 0))
   private static let complaintLimit = 100
 
-  /// Sends GDAL's messages, up to a number.
+  /// Sends GDAL's messages to the channel, up to ``complaintLimit``.
   static func listen(_ channel: Channel) {
     complaints.withLock { $0 = (channel, complaintLimit) }
     cgdal_listen { ReaderProcess.report(String(cString: $0)) }
@@ -72,46 +72,46 @@ public enum ReaderProcess {
     }
   }
 
-  /// A block of features, or a tile, is far smaller; one geometry may be large.
+  /// Limit of a shared file: a block of features or a tile is far smaller, a single geometry may be large.
   private static let fileSizeLimit: UInt64 = 1 << 30
 
   static func reply(_ reply: ReaderReply, _ channel: Channel, files: [CInt] = []) throws(ChannelError) {
     try channel.send(files: files) { reply.encode(to: &$0) }
   }
 
-  /// Settings that GDAL and its libraries take from the environment, the client's own put aside.
+  /// Sets the variables that configure GDAL and its libraries, overriding the client's environment.
   static func setEnvironment(_ allowsNetwork: Bool) {
     for (name, value) in [
       ("SPATIALITE_LOAD", "NO"), ("OGR_SQLITE_LOAD_EXTENSIONS", ""), ("PROJ_NETWORK", "OFF"), ("CPL_DEBUG", "OFF"),
       ("GDAL_DRIVER_PATH", "disable"), ("OGR_DRIVER_PATH", "disable"), ("GDAL_CONFIG_FILE", "/dev/null"),
       ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY,trusted_schema=0"),
-      // Seconds without an answer, or with less than a byte a second. Whole downloads take as long as they take.
+      // Timeouts in seconds: without a connection, and below one byte a second. Whole downloads have no time limit.
       ("GDAL_HTTP_CONNECTTIMEOUT", allowsNetwork ? "30" : "1"), ("GDAL_HTTP_LOW_SPEED_TIME", "60"),
       ("GDAL_HTTP_LOW_SPEED_LIMIT", "1"), ("GDAL_DISABLE_READDIR_ON_OPEN", allowsNetwork ? "EMPTY_DIR" : "FALSE"),
     ] { setenv(name, value, 1) }
     unsetenv("GDAL_SKIP")
   }
 
-  /// What libraries read.
+  /// Paths that libraries read.
   private static let libraryFolders = [
     "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/proj", "/usr/share/gdal", "/usr/local/lib",
     "/usr/local/share/proj", "/usr/local/share/gdal", "/opt/homebrew", "/etc/ld.so.cache", "/dev/null",
     "/dev/urandom",
   ]
 
-  /// What libraries read to reach the network.
+  /// Paths that libraries read to reach the network.
   private static let networkFolders = [
     "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/ssl",
     "/etc/pki",
     "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/run/systemd/resolve",
   ]
 
-  /// Leaves no file readable but the request's, and those that libraries need.
+  /// Makes only the request's files and the libraries' paths readable.
   private static func restrict(_ job: ReadJob, _ files: [CInt]) -> UInt32 {
     restrict(to: job.database == nil ? [] : files, reachesNetwork: job.address != nil)
   }
 
-  /// Leaves no file to be opened but those that are open at `files`, for reading, and those that libraries need.
+  /// Makes only the files open at `files`, read-only, and the libraries' paths accessible.
   static func restrict(to files: [CInt], reachesNetwork: Bool = false) -> UInt32 {
     var folders = libraryFolders + (reachesNetwork ? networkFolders : [])
     for name in [
@@ -131,7 +131,7 @@ private final class ReaderServer {
   private let files: ReaderFiles
   private let channel: Channel
   private var raster: RasterFile?
-  /// Blocks that were sent and not taken yet: bounds what lies in shared memory.
+  /// Blocks sent and not yet taken; limits the use of shared memory.
   private var unread = 0
 
   init(_ job: ReadJob, _ descriptors: [CInt], _ channel: Channel) {
@@ -151,7 +151,7 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindow(let window): try read(window)
       case .taken: return
-      // Those of a writer.
+      // Requests to a writer.
       case .write, .block, .end: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
@@ -205,7 +205,7 @@ private final class ReaderServer {
     try awaitAllTaken()
   }
 
-  /// - Returns: false, with nothing sent, where the file is left to GDAL.
+  /// - Returns: false, with nothing sent, if the file is left to GDAL.
   private func readText(_ text: TextFile, _ name: String?) throws(ReadError) -> Bool {
     opened(FeatureDriver.geoJSON.rawValue)
     let start = text.isKnown ? 0 : 0.5
@@ -235,7 +235,7 @@ private final class ReaderServer {
 
   private func awaitAllTaken() throws(ChannelError) { while unread > 0 { try awaitTaken() } }
 
-  /// Without a server there is nobody to fail to.
+  /// Ends the process if the channel fails: without a server there is nobody to report an error to.
   private func orEnd(_ body: () throws(ChannelError) -> Void) throws(ReadError) {
     do throws(ChannelError) { try body() } catch { _exit(0) }
   }

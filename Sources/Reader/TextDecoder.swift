@@ -1,12 +1,12 @@
-// Texts in another encoding than UTF-8, as a source states or its caller says.
+// Decodes texts in encodings other than UTF-8, which the source or its caller names.
 
 import CReader
 
-/// Converts texts to UTF-8. What the encoding does not have becomes U+FFFD: GDAL would leave it out in silence.
+/// Converts texts to UTF-8. Bytes that are invalid in the encoding become U+FFFD; GDAL would drop them silently.
 final class TextDecoder {
   private let handle: UnsafeMutableRawPointer
 
-  /// Nil where there is no such encoding.
+  /// Nil if the encoding is unknown.
   init?(_ encoding: String) {
     guard let handle = creader_decoder_open(encoding) else { return nil }
     self.handle = handle

@@ -1,4 +1,4 @@
-// GeoJSON read without GDAL: what most files are. What is odd in any way is left to GDAL, before anything was sent.
+// Reads GeoJSON without GDAL, which suits most files. Anything unusual is left to GDAL, before any feature has been sent.
 
 import CGDAL
 import Files
@@ -14,16 +14,16 @@ struct TextFile {
   private let identity: FileIdentity
   private let files: ReaderFiles
   private let options: OpenOptions
-  /// Whether the request, or else the name, says that it is a sequence: it may be empty then.
+  /// Whether the request, or else the name, says that the file is a sequence; it may then be empty.
   private let isSequence: Bool
 
-  /// What the last file was found to be: a source is opened, then its layers are loaded.
+  /// Result of the last scan: a source is described first, and its layers are loaded afterwards.
   private static let known = Mutex<Known?>(nil)
 
   private struct Known: Sendable {
     let identity: FileIdentity
     let options: OpenOptions
-    /// Nil if it is left to GDAL.
+    /// Nil if the file is left to GDAL.
     let layer: TextLayer?
   }
 
@@ -41,9 +41,9 @@ struct TextFile {
       || job.options.driver == nil && [".geojsonl", ".geojsons", ".ndjson"].contains { name.hasSuffix($0) }
   }
 
-  /// Nil if it does not begin like one.
+  /// Nil if the file does not begin like GeoJSON.
   init?(_ job: ReadJob, _ files: ReaderFiles) {
-    // An encoding is refused by what opens files for GDAL.
+    // A GeoJSON request with an encoding is refused where GDAL opens files.
     guard job.address == nil, job.database == nil, job.options.encoding == nil,
       [nil, .geoJSON, .geoJSONSeq].contains(job.options.driver),
       let descriptor = files.mainDescriptor, let identity = files.identity(descriptor)
@@ -61,7 +61,7 @@ struct TextFile {
     options = job.options
   }
 
-  /// The file's bytes in their order; reports progress.
+  /// A source of the file's bytes in sequence; it reports progress.
   private func source(from start: Double, to end: Double) -> (UnsafeMutableRawBufferPointer) -> Int {
     let (descriptor, files) = (descriptor, files)
     let size = Double(max(1, identity.size))
@@ -77,9 +77,9 @@ struct TextFile {
     }
   }
 
-  /// What the file holds; nil if it is left to GDAL.
+  /// The layer in the file; nil if the file is left to GDAL.
   ///
-  /// - Parameter share: of the work, for progress; all of it is done at once where the answer is known.
+  /// - Parameter share: the fraction of the whole work that a scan takes, for progress; a known result takes no time.
   func layer(share: Double) -> TextLayer? {
     let known = Self.known.withLock { $0 }
     if let known, known.identity == identity, known.options == options { return known.layer }
@@ -97,7 +97,7 @@ struct TextFile {
 
   /// Calls `send` with blocks of the features, in the file's order.
   ///
-  /// - Parameter start: the share of the work that has been done.
+  /// - Parameter start: the fraction of the work done before.
   func readFeatures(
     of layer: TextLayer, from start: Double, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) {
@@ -122,7 +122,7 @@ struct TextFile {
       reason: "the file is another one than before, from feature \(count + 1)")
   }
 
-  /// An error of GDAL's; with the place of the fault, where the text is no JSON.
+  /// GDAL's error; if the text is not JSON, with the position of the fault.
   func located(_ error: ReadError) -> ReadError {
     let isSequence = options.driver != .geoJSON
     switch error {
@@ -142,7 +142,7 @@ struct TextFile {
 }
 
 extension TextFile {
-  /// The description of a layer; nil if it is left to GDAL.
+  /// The description of a layer; nil if the file is left to GDAL.
   func description(_ layer: TextLayer) throws(ReadError) -> LayerDescription? {
     let reference: SpatialReference
     if layer.hasZ || layer.reference != nil {
@@ -158,7 +158,7 @@ extension TextFile {
       featureCount: layer.featureCount, extent: nil, spatialReference: reference, fidColumn: idColumn)
   }
 
-  /// What GDAL takes the member `crs` for, in a document without more.
+  /// The reference that GDAL makes of the member `crs`, in a document with one point.
   private static func reference(_ member: String?, hasZ: Bool) throws(ReadError) -> SpatialReference? {
     let point =
       #"{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[0,0\#(hasZ ? ",0" : "")]}}"#

@@ -9,9 +9,9 @@ struct TextRows {
   let layer: TextLayer
   private(set) var count = 0
   var block: FeatureBlockBuilder
-  /// The id of the next feature without one.
+  /// The id of the next feature that has none.
   private var nextID: Int64 = 0
-  /// By column, the number of the feature that had a value last.
+  /// By column, the number of the last feature with a value.
   private var lastRow: [Int]
   private var scratch: [UInt8] = []
 
@@ -106,7 +106,7 @@ struct TextRows {
       } else {
         block.columns[column].appendNull()
       }
-    // What the scan has not seen.
+    // A value that the scan has not seen.
     default: block.columns[column].appendNull()
     }
   }

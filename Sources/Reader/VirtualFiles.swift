@@ -6,7 +6,7 @@ import Platform
 
 typealias GDAL = UnsafePointer<cgdal_functions>
 
-/// GDAL with the virtual file system and guarded databases, loaded once for the process; or why it is not available.
+/// GDAL with the virtual file system and guarded databases, loaded once for the process; or the reason why it is not available.
 enum GDALLibrary {
   static let shared: Result<SharedGDAL, GDALUnavailable> = {
     var reason: UnsafePointer<CChar>?
@@ -74,7 +74,7 @@ private func installVirtualFiles(_ gdal: GDAL) {
   _ = gdal.pointee.VSIInstallPluginHandler(strdup(ReaderFiles.prefix + "/"), callbacks)
 }
 
-/// GDAL hands the callbacks names without the prefix.
+/// GDAL passes names without the prefix to the callbacks.
 private func fullName(_ name: UnsafePointer<CChar>) -> String { "\(ReaderFiles.prefix)/\(String(cString: name))" }
 
 // POSIX file modes: GDAL's headers and Glibc's both define the names, so Swift imports neither.

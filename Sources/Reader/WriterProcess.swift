@@ -1,4 +1,4 @@
-// The writer's role of the process: confine itself, then fill one file that the server has opened.
+// The writer role of the process: confines itself, then fills one file that the server has opened.
 
 import CGDAL
 import CReader
@@ -6,14 +6,14 @@ import JSON
 import Platform
 import Reading
 
-/// A process that writes one file and opens none. It ends with its channel.
+/// A process that writes one file and opens none. It ends when its channel closes.
 public enum WriterProcess {
-  /// No export of what fits in memory is larger.
+  /// Limit of the file written: no layer that fits in memory makes a larger one.
   private static let fileSizeLimit: UInt64 = 1 << 40
 
   /// Serves one request at a descriptor.
   ///
-  /// - Parameter memory: bound of the address space in bytes.
+  /// - Parameter memory: limit of the address space in bytes.
   public static func serve(at descriptor: CInt, memory: UInt64) -> Never {
     let channel = Channel(descriptor: descriptor)
     setEnvironment()
@@ -25,7 +25,7 @@ public enum WriterProcess {
       guard case .write(let job) = request, message.files.count == 2 else { _exit(1) }
       let files = message.takeFiles()
       WrittenFiles.begin(target: files[0], scratch: files[1], extension: job.driver.fileExtension)
-      // Libraries may lie in folders that a confined writer does not see.
+      // Loaded before the restriction: libraries may be in folders that a confined writer cannot open.
       _ = WriterLibrary.shared
       protections |= ReaderProcess.restrict(to: [])
       try ReaderProcess.reply(.ready(protections), channel)
@@ -36,7 +36,7 @@ public enum WriterProcess {
       var end = ReaderReply.done(residentBytes() ?? 0)
       do throws(ReadError) { try LayerWriter.write(job, channel) } catch { end = .failed(error) }
       try ReaderProcess.reply(end, channel)
-      // The server ends the process.
+      // Waits until the server ends the process.
       _ = try? channel.receive()
       _exit(0)
     } catch {
@@ -47,15 +47,15 @@ public enum WriterProcess {
   private static func setEnvironment() {
     ReaderProcess.setEnvironment(false)
     for (name, value) in [
-      // A file that is not finished is dropped: nothing needs to be rolled back or synced. The format's own triggers run.
+      // An incomplete file is discarded, so nothing needs a rollback or a sync. The triggers of the format itself run.
       ("OGR_SQLITE_JOURNAL", "OFF"), ("OGR_SQLITE_SYNCHRONOUS", "OFF"), ("OGR_SQLITE_PRAGMA", "temp_store=MEMORY"),
-      // Its thread writes a file of its own beside.
+      // The threaded index build writes a second file.
       ("OGR_GPKG_ALLOW_THREADED_RTREE", "NO"),
     ] { setenv(name, value, 1) }
   }
 }
 
-/// GDAL with the virtual files of a writer, loaded once for the process; or why it is not available.
+/// GDAL with the virtual files of a writer, loaded once for the process; or the reason why it is not available.
 enum WriterLibrary {
   static let shared: Result<SharedGDAL, GDALUnavailable> = {
     var reason: UnsafePointer<CChar>?

@@ -1,10 +1,10 @@
-// Gives values of a block's column to GDAL, by the type of the field.
+// Passes values of a block's column to GDAL, by the type of the field.
 
 import CGDAL
 import Geometry
 import Reading
 
-/// A field of a layer that is being written. Texts of its values are well-formed: the server has checked them.
+/// A field of a layer that is being written. The server has checked that the texts of its values are well-formed.
 struct WrittenField {
   let index: Int32
   let field: Field
@@ -14,7 +14,7 @@ struct WrittenField {
     self.field = field
   }
 
-  /// False if GDAL refuses it.
+  /// False if GDAL refuses the field.
   func create(in layer: OGRLayerH, _ gdal: GDAL) -> Bool {
     let (type, subtype): (OGRFieldType, OGRFieldSubType) =
       switch field.type {

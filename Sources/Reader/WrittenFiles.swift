@@ -1,4 +1,4 @@
-// The two files of a writer, as GDAL sees them: all that its drivers write passes through these callbacks.
+// The two files of a writer as GDAL sees them: every write of its drivers passes through these callbacks.
 
 import CGDAL
 import CReader
@@ -6,29 +6,29 @@ import Files
 import Platform
 import Synchronization
 
-/// The file that is written, and one for what a format puts aside.
+/// The file that is written, and a scratch file for the format's temporary data.
 enum WrittenFiles {
   private struct State {
     var target: CInt = -1
     var scratch: CInt = -1
     var targetName = ""
-    /// Names that exist by now, as far as GDAL knows.
+    /// Names that GDAL has created and not removed.
     var names: Set<String> = []
     /// The error number of the first write that failed.
     var failure: CInt = 0
   }
 
   static let prefix = "/vsigeomodelout"
-  /// The folder of what is put aside.
+  /// The folder of names that map to the scratch file.
   static let scratchFolder = prefix + "/scratch"
   private static let state = Mutex(State())
 
-  /// Both are empty. Their descriptors stay open until the process ends.
+  /// Sets the two empty files. Their descriptors stay open until the process ends.
   static func begin(target: CInt, scratch: CInt, extension ending: String) {
     state.withLock { $0 = State(target: target, scratch: scratch, targetName: "\(prefix)/out.\(ending)") }
   }
 
-  /// The name that GDAL creates.
+  /// The name under which GDAL creates the file.
   static var targetName: String { state.withLock(\.targetName) }
 
   /// The error number of the first write that failed; 0 if none did.
@@ -44,12 +44,12 @@ enum WrittenFiles {
     name == prefix || name == prefix + "/" || name == scratchFolder
   }
 
-  /// The descriptor of a name that exists.
+  /// The descriptor of an existing name.
   fileprivate static func find(_ name: String) -> CInt? {
     state.withLock { state in state.names.contains(name) ? descriptor(name, state) : nil }
   }
 
-  /// The descriptor of a name that exists from now on.
+  /// Creates a name and returns its descriptor.
   fileprivate static func create(_ name: String) -> CInt? {
     state.withLock { state in
       guard let descriptor = descriptor(name, state) else { return nil }
@@ -58,7 +58,7 @@ enum WrittenFiles {
     }
   }
 
-  /// The name is gone; who has the file open goes on.
+  /// Removes the name; handles that have the file open continue to work.
   fileprivate static func remove(_ name: String) -> Bool { state.withLock { $0.names.remove(name) != nil } }
 
   private static func descriptor(_ name: String, _ state: State) -> CInt? {
@@ -127,10 +127,10 @@ private func handle(_ file: UnsafeMutableRawPointer?) -> WriteHandle? {
   file.map { Unmanaged<WriteHandle>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// GDAL hands the callbacks names without the prefix.
+/// GDAL passes names without the prefix to the callbacks.
 private func fullName(_ name: UnsafePointer<CChar>) -> String { "\(WrittenFiles.prefix)/\(String(cString: name))" }
 
-/// The number of whole items in a product of sizes; nil if it is no number.
+/// The number of bytes of `count` items; nil on overflow.
 private func byteCount(_ size: Int, _ count: Int) -> Int? {
   let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
   return overflow || size <= 0 ? nil : bytes

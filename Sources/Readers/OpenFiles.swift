@@ -1,25 +1,25 @@
-// Opens the files of a source within the policy: what a reader may read, it gets open.
+// Opens the files of a source within the policy: a reader gets open files and can open no others.
 
 import Files
 import Geometry
 import Platform
 import Reading
 
-/// A file and those beside it with the same stem (`roads.shp`, `roads.dbf`), open for reading.
+/// A file and its siblings with the same stem (`roads.shp`, `roads.dbf`), open for reading.
 final class OpenFiles {
-  /// What a message carries at the most, and more files than any format has.
+  /// The maximum of files in one message; more than any format has.
   private static let limit = 64
 
   let job: ReadJob
   let descriptors: [CInt]
-  /// Which files beside it were left out, and why.
+  /// The sibling files that were omitted, and why.
   let warnings: [String]
-  /// The states of the files when they were opened, by path.
+  /// The states of the files at the time of opening, by path.
   private let identities: [String: FileIdentity]
 
   /// - Parameters:
-  ///   - path: absolute, or an address where the policy allows it.
-  ///   - refusesPart: whether a file beside it that leads outside is an error; else it is as if it were not there.
+  ///   - path: absolute, or an address if the policy allows the network.
+  ///   - refusesPart: whether a sibling outside the allowed directories is an error; otherwise it is omitted.
   init(
     _ path: String, _ options: OpenOptions, _ policy: FilePolicy, refusesPart: Bool = false
   ) throws(ReadError) {
@@ -86,7 +86,7 @@ final class OpenFiles {
   /// Identifies these files in this state; nil for bytes and databases in use.
   var key: Key? { identities.isEmpty ? nil : identities }
 
-  /// Whether a file has changed, or another one has its name.
+  /// Whether a file has changed since it was opened, or its name now denotes another file.
   var haveChanged: Bool { identities.haveChanged }
 
   private static func open(_ path: String, _ policy: FilePolicy) -> (CInt, FileIdentity)? {
@@ -113,7 +113,7 @@ final class OpenFiles {
       }
       if leaf.utf8.starts(with: (stem + ".").utf8), Text(leaf) != Text(name) { names.append(leaf) }
     }
-    // Where there are too many, the parts of formats come first.
+    // Parts of known formats come first, since files above the limit are omitted.
     return names.filter(isPart).sorted() + names.filter { !isPart($0) }.sorted()
   }
 
@@ -124,10 +124,10 @@ final class OpenFiles {
     "csvt",
   ]
 
-  /// A database that another program has open, or left open: one with a journal beside it.
+  /// A database that another program has open, or did not close: one with a journal beside it. Nil for other files.
   ///
-  /// Through descriptors SQLite takes no lock and ignores the journal, and would read an older or half-written state.
-  /// Opened by its path it gives one state or an error.
+  /// It is opened by path: through a descriptor SQLite would take no lock and ignore the journal, and so read an old or
+  /// half-written state. By path, SQLite reads one consistent state or reports an error.
   private static func liveDatabase(
     _ path: String, _ policy: FilePolicy
   ) throws(ReadError) -> (path: String, names: [String])? {
@@ -139,7 +139,7 @@ final class OpenFiles {
         throw .file(.refused(path: path, reason: "its journal lies outside the allowed directories"))
       }
     }
-    // Without its index SQLite, which may not write one, reads the database as if there were no log.
+    // SQLite cannot create the log's index here; without the index it would ignore the log.
     if journals.contains("-wal"), FileIdentity(path: real + "-shm") == nil {
       throw .openFailed(
         driver: nil, path: path, reason: "a program left a write-ahead log beside it: open it once with that program")
@@ -149,9 +149,9 @@ final class OpenFiles {
 }
 
 extension OpenFiles.Key {
-  /// Whether one of the files has another state now.
+  /// Whether the state of any file differs now.
   var haveChanged: Bool { contains { FileIdentity(path: $0.key) != $0.value } }
 
-  /// Whether one of the files was rewritten, or another one has its name; a removed one is still what it was to who has it open.
+  /// Whether any file was rewritten or replaced. A removed file is unchanged for readers that have it open.
   var wereReplaced: Bool { contains { name, state in FileIdentity(path: name).map { $0 != state } ?? false } }
 }

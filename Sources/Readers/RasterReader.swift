@@ -1,4 +1,4 @@
-// The server's way to rasters: a reader holds the file open between requests.
+// The server's access to rasters: a reader holds the file open between requests.
 
 import Files
 import Geometry
@@ -6,7 +6,7 @@ import Platform
 import Reading
 import Synchronization
 
-/// An open raster. The reader behind it may be ended to make room for others; the next read then opens the file anew.
+/// An open raster. Its reader may be ended to make room for others; the next read then opens the file again.
 ///
 /// One thread at a time reads.
 public final class RasterReader: Sendable {
@@ -14,7 +14,7 @@ public final class RasterReader: Sendable {
   private let readers: Readers
   private let path: String
   private let policy: FilePolicy
-  /// The states of the files when it was opened.
+  /// The states of the files at the time of opening.
   private let files: OpenFiles.Key
   private let current: Mutex<ReaderWork>
 
@@ -50,7 +50,7 @@ public final class RasterReader: Sendable {
     var work = try readers.begin(.openRaster(files.job), files, path)
     do throws(ReadError) { return try (work, description(from: work, readers, isCancelled), key) } catch {
       work.end()
-      // It may have been killed while it waited.
+      // The reader may have been killed while it was idle.
       guard case .readerFailed = error, !work.hasBegun else { throw error }
     }
     work = try readers.begin(.openRaster(files.job), files, path, isNew: true)
@@ -76,7 +76,7 @@ public final class RasterReader: Sendable {
 
   /// The elevation of a window within the raster in metres, row by row; NaN without a value.
   ///
-  /// - Throws: `changedWhileRead` where the file is not the one that was opened: its heights would belong to two.
+  /// - Throws: `changedWhileRead` if the file has been replaced since it was opened, as heights of two files would be mixed.
   public func heights(_ window: RasterWindow, isCancelled: () -> Bool) throws(ReadError) -> [Double] {
     do throws(ReadError) {
       let heights = try readAgain(window, isCancelled)
@@ -90,7 +90,7 @@ public final class RasterReader: Sendable {
   private func readAgain(_ window: RasterWindow, _ isCancelled: () -> Bool) throws(ReadError) -> [Double] {
     if !readers.isKept(work) { try reopen(isCancelled) }
     do throws(ReadError) { return try read(window, isCancelled) } catch {
-      // It has died, or was ended to make room for another.
+      // The reader has died, or was ended to make room for another.
       guard case .readerFailed = error else { throw error }
     }
     try reopen(isCancelled)
@@ -99,7 +99,7 @@ public final class RasterReader: Sendable {
 
   private func reopen(_ isCancelled: () -> Bool) throws(ReadError) {
     let (work, description, _) = try Self.open(readers, path, policy, isCancelled)
-    // What has no file to compare, such as an address.
+    // A source without file states, such as an address, is compared by its description.
     guard description == self.description else {
       readers.release(work)
       work.end()

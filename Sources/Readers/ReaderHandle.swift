@@ -1,4 +1,4 @@
-// A running reader, as the server sees it.
+// The server's handle on a running reader process.
 
 import CReader
 import JSON
@@ -6,7 +6,7 @@ import Platform
 import Reading
 import Synchronization
 
-/// A reader process and its channel. Used by one task at a time; ended by anyone.
+/// A reader process and its channel. One task at a time uses it; any task may end it.
 final class ReaderHandle: Sendable {
   private enum Life {
     case starting
@@ -14,11 +14,11 @@ final class ReaderHandle: Sendable {
     case ended(signal: Int?)
   }
 
-  /// Nil once the process is to end: its socket closes with the last use.
+  /// Nil once the process is being ended; the socket closes with its last use.
   private let channel: Mutex<Channel?>
   private let life = Mutex(Life.starting)
 
-  /// Starts a process. Its thread waits for its end: on Linux a reader dies with the thread that spawned it.
+  /// Starts a process from a thread that waits for its end: on Linux a reader dies with the thread that spawned it.
   init?(_ executable: String, _ arguments: [String]) {
     guard let (own, theirs) = Channel.pair() else { return nil }
     channel = Mutex(own)
@@ -45,7 +45,7 @@ final class ReaderHandle: Sendable {
   private func reap() {
     guard case .running(let process) = life.withLock({ $0 }) else { return }
     _ = creader_await(process)
-    // Under the lock: nobody sends a signal to a number that may belong to another process by then.
+    // Under the lock, so that no signal is sent to a process id that has been reused.
     life.withLock { life in
       guard case .running = life else { return }
       var status: CInt = 0
@@ -55,7 +55,7 @@ final class ReaderHandle: Sendable {
     }
   }
 
-  /// Ends the process at once, whatever it does.
+  /// Ends the process immediately.
   func end() {
     channel.withLock { $0 = nil }
     life.withLock { life in
@@ -67,14 +67,14 @@ final class ReaderHandle: Sendable {
     }
   }
 
-  /// The signal that ended the process; ends it if it lives.
+  /// Ends the process if it is running; returns the signal that ended it.
   func endSignal() -> Int? {
     end()
     reap()
     return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
   }
 
-  /// Gives the process the priority of the calling thread, which waits for it; false where the system does not allow it.
+  /// Gives the process the priority of the calling thread, which waits for it; false if the system does not allow it.
   func matchPriority() -> Bool {
     let wanted = niceness()
     return life.withLock { life in
@@ -92,7 +92,7 @@ final class ReaderHandle: Sendable {
     try open().send(files: files) { request.encode(to: &$0) }
   }
 
-  /// The next reply; nonsense ends the reader.
+  /// The next reply; an invalid one ends the reader.
   func receive(
     _ path: String, isCancelled: () -> Bool
   ) throws(ChannelError) -> (reply: ReaderReply, message: Message) {

@@ -1,16 +1,16 @@
-// One request to a reader or writer: its replies, its messages, and how it died.
+// One request to a reader or writer: its replies, its messages, and the cause of its death.
 
 import JSON
 import Platform
 import Reading
 import Synchronization
 
-/// One request to a reader, and what it has said so far.
+/// One request to a reader, and the state of its replies.
 final class ReaderWork: Sendable {
   let reader: ReaderHandle
   private let path: String
   private let noteProtections: @Sendable (UInt32) -> Void
-  /// Whether it has replied to the request, the driver that recognized the file, and GDAL's last messages.
+  /// Whether a reply to the request has arrived, the driver that recognized the file, and GDAL's last messages.
   private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
   private let memory = Atomic(0)
   static let messageLimit = 20
@@ -21,13 +21,13 @@ final class ReaderWork: Sendable {
     self.noteProtections = noteProtections
   }
 
-  /// The reader's resident memory when it was done.
+  /// The reader's resident memory at the end of the request.
   var residentBytes: Int { memory.load(ordering: .relaxed) }
 
   /// The last of GDAL's warnings and errors.
   var messages: [String] { said.withLock(\.messages) }
 
-  /// Whether anything was replied to the request.
+  /// Whether any reply to the request has arrived.
   var hasBegun: Bool { said.withLock(\.begun) }
 
   func end() { reader.end() }
@@ -67,9 +67,9 @@ final class ReaderWork: Sendable {
     }
   }
 
-  /// Ends the reader.
+  /// Ends the reader and returns the error.
   ///
-  /// - Parameter died: whether it died; else it sent nonsense, and the signal that ends it is the server's own.
+  /// - Parameter died: whether the reader died; otherwise it sent an invalid reply, and the signal is the server's own.
   func failure(died: Bool = true) -> ReadError {
     let (_, driver, messages) = said.withLock { $0 }
     let signal = reader.endSignal()

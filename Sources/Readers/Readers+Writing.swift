@@ -1,17 +1,17 @@
-// The server's way to a writer: a process that writes one file of a format of GDAL's, and gets nothing else open.
+// The server's access to a writer: a process that writes one file of a GDAL format and has no other file open.
 
 import Platform
 import Reading
 
 extension Readers {
-  /// So many blocks are under way at once: the writer goes on while the next one is made, and shared memory is bounded.
+  /// Number of blocks in flight: the writer continues while the next block is made, and shared memory is bounded.
   private static let blockLimit = 3
 
   /// Fills a file with a layer. The writer has ended when it returns or throws.
   ///
   /// - Parameters:
   ///   - target: open for reading and writing, and empty.
-  ///   - scratch: another such file, for what the format puts aside.
+  ///   - scratch: another such file, for the format's temporary data.
   ///   - path: names the file in errors.
   ///   - isCancelled: called every 10 ms.
   ///   - next: makes the next ``FeatureBlock``, sealed, to be closed; nil at the end.
@@ -37,7 +37,7 @@ extension Readers {
       defer { close(block) }
       try work.send(.block, files: [block])
     }
-    // What no error of a writer is.
+    // An error of `next`, in contrast to one of the writer.
     var own: (any Error)?
     do throws(ReadError) {
       try work.send(.write(job), files: [target, scratch])

@@ -1,4 +1,4 @@
-// Starts readers and gives them work: the server's way to vector files.
+// Starts readers and passes them requests: the server's access to vector files.
 
 import Files
 import Geometry
@@ -6,7 +6,7 @@ import Platform
 import Reading
 import Synchronization
 
-/// Reads foreign files in processes of their own, so that none can take the model down.
+/// Reads foreign files in separate processes, so that a crash while reading one cannot end the server.
 ///
 /// Calls block their thread until done, and may run on any. A cancel kills the process.
 ///
@@ -17,24 +17,24 @@ import Synchronization
 public final class Readers: Sendable {
   let executable: String
   private let arguments: [String]
-  /// Bound of the address space of a reader or writer in bytes.
+  /// Limit of the address space of a reader or writer in bytes.
   let memory: UInt64
-  /// A process that has loaded its libraries and waits for work.
+  /// A process that has loaded its libraries and waits for its first request.
   private let reserve = Mutex<ReaderHandle?>(nil)
-  /// Readers that have done their work, for more of the same files: a source is opened, then its layers are loaded. Never for
-  /// others, which a hostile file could then pretend to be.
+  /// Readers kept after a request for further requests about the same files: a source is described first, and its layers are
+  /// loaded afterwards. They never serve other files, because a hostile file could then forge the content of another.
   private let idle = Mutex<[(files: OpenFiles.Key, reader: ReaderHandle)]>([])
   private static let idleLimit = 2
-  /// A reader that has grown beyond this is not kept.
+  /// A reader with more resident memory is not kept.
   private static let idleBytes = 192 << 20
   private let protections = Mutex<UInt32?>(nil)
-  /// Readers that hold rasters open, the one used last at the end.
+  /// Readers that hold rasters open, least recently used first.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8
 
   /// - Parameters:
   ///   - executable: the program that serves with `--reader`.
-  ///   - memory: bound of a reader's address space in bytes.
+  ///   - memory: limit of a reader's address space in bytes.
   public init(executable: String, memory: UInt64 = 4 << 30) {
     self.executable = executable
     self.memory = memory
@@ -46,7 +46,7 @@ public final class Readers: Sendable {
     idle.withLock { idle in for entry in idle { entry.reader.end() } }
   }
 
-  /// What confined the last reader that began to work; nil before the first.
+  /// The protections of the last reader that began to work; nil before the first.
   public var confinement: [ReaderConfinement]? {
     protections.withLock { held in held.map { held in ReaderConfinement.allCases.filter { $0.bit & held != 0 } } }
   }
@@ -127,10 +127,10 @@ public final class Readers: Sendable {
     .readerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: []))
   }
 
-  /// Runs one request in a reader of its own.
+  /// Runs one request in a reader.
   ///
-  /// - Parameter body: called with each reply but the last; false if it is none that is expected.
-  /// - Returns: GDAL's messages meanwhile.
+  /// - Parameter body: called with each reply but the last; returns false for an unexpected one.
+  /// - Returns: GDAL's messages during the request.
   @discardableResult
   private func run(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isCancelled: () -> Bool,
@@ -141,7 +141,7 @@ public final class Readers: Sendable {
       var work = try begin(request, files, path)
       do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
         work.end()
-        // It may have been killed while it waited.
+        // The reader may have been killed while it was idle.
         guard case .readerFailed = error, !work.hasBegun else { throw error }
         work = try begin(request, files, path, isNew: true)
         do throws(ReadError) { try work.finish(isCancelled: isCancelled, body) } catch {
@@ -152,7 +152,7 @@ public final class Readers: Sendable {
       messages = work.messages
       putAside(work, files)
     } catch {
-      // To GDAL, a file that is written meanwhile looks broken.
+      // GDAL reports a file that changes while it is read as broken.
       if error != .cancelled, files.haveChanged { throw .changedWhileRead(path: path) }
       throw error
     }
@@ -160,7 +160,7 @@ public final class Readers: Sendable {
     return messages
   }
 
-  /// Keeps the reader for more of the same files, or ends it.
+  /// Keeps the reader for further requests about the same files, or ends it.
   private func putAside(_ work: ReaderWork, _ files: OpenFiles) {
     guard let key = files.key, work.residentBytes <= Self.idleBytes else { return work.end() }
     let oldest = idle.withLock { idle in
@@ -170,13 +170,13 @@ public final class Readers: Sendable {
     oldest?.end()
   }
 
-  /// Sends the first request to a reader, and makes another ready for the next.
+  /// Sends the first request to a reader, and starts another one for the next request.
   ///
-  /// - Parameter isNew: whether to start one for it, as those that waited may be dead.
+  /// - Parameter isNew: whether to start a reader, because a waiting one may be dead.
   func begin(
     _ request: ReaderRequest, _ files: OpenFiles, _ path: String, isNew: Bool = false
   ) throws(ReadError) -> ReaderWork {
-    // One that reaches the network reads nothing else.
+    // A reader with network access reads nothing else.
     let isRemote = files.job.address != nil
     let ready = isNew || isRemote ? nil : waiting(for: files)
     guard let reader = ready ?? ReaderHandle(executable, arguments + (isRemote ? ["--allow-network"] : [])) else {
@@ -186,12 +186,12 @@ public final class Readers: Sendable {
     let work = ReaderWork(reader, path) { [weak self] held in
       self?.protections.withLock { $0 = held }
     }
-    // Where it is gone, receiving says so.
+    // If the reader has died, receiving reports it.
     try? reader.send(request, files: files.descriptors)
     return work
   }
 
-  /// A reader that has done work on these files, or the one in reserve, which another takes the place of.
+  /// A reader that has read these files before, or else the reserve, which is replaced by a new one.
   private func waiting(for files: OpenFiles) -> ReaderHandle? {
     let known = idle.withLock { idle in
       idle.lastIndex { $0.files == files.key }.map { idle.remove(at: $0).reader }
@@ -203,14 +203,14 @@ public final class Readers: Sendable {
         return reserve
       }
     guard let waiting, !waiting.matchPriority() else { return waiting }
-    // A thread of lower priority started it.
+    // The reader has the lower priority of the thread that started it, and it cannot be raised.
     waiting.end()
     return nil
   }
 }
 
 extension Readers {
-  /// Lets a reader live on between requests, as the one used last; ends the one used longest ago where there are many.
+  /// Keeps a raster's reader between requests, as the most recently used; ends the least recently used beyond ``keptLimit``.
   func keep(_ work: ReaderWork) {
     let oldest = kept.withLock { kept in
       kept.removeAll { $0 === work.reader }
@@ -220,7 +220,7 @@ extension Readers {
     oldest?.end()
   }
 
-  /// Whether it lives on; it is the one used last then.
+  /// Whether the reader is kept; if so, it becomes the most recently used.
   func isKept(_ work: ReaderWork) -> Bool {
     kept.withLock { kept in
       guard let index = kept.firstIndex(where: { $0 === work.reader }) else { return false }

@@ -5,11 +5,11 @@ import JSON
 import Platform
 import Synchronization
 
-/// What a channel's end got instead of a message.
+/// The result of receiving when there is no message.
 public enum ChannelError: Error, Hashable, Sendable {
   /// The other end is gone.
   case closed
-  /// The other end sent what no message is.
+  /// The other end sent bytes that are not a message.
   case malformed
   case cancelled
 }
@@ -26,10 +26,10 @@ public final class Message {
 
   deinit { for descriptor in descriptors { close(descriptor) } }
 
-  /// The open files, in order; the message closes them.
+  /// The open files, in order; the message owns them.
   public var files: [CInt] { descriptors }
 
-  /// Hands the files over to the caller.
+  /// Passes ownership of the files to the caller.
   public func takeFiles() -> [CInt] {
     defer { descriptors = [] }
     return descriptors
@@ -65,7 +65,7 @@ public final class Channel: Sendable {
     return (Channel(descriptor: ends[0]), Channel(descriptor: ends[1]))
   }
 
-  /// Sends one message; the files stay the caller's.
+  /// Sends one message; the caller keeps ownership of the files.
   public func send(
     files: [CInt] = [], _ write: (inout JSONWriter) -> Void
   ) throws(ChannelError) {
@@ -77,13 +77,13 @@ public final class Channel: Sendable {
     guard failure == 0 else { throw .closed }
   }
 
-  /// Whether a message, or the other end's closing, arrives within a time.
+  /// Whether a message, or the closing of the other end, arrives within the given time.
   public func hasMessage(within milliseconds: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, milliseconds) != 0
   }
 
-  /// Waits for the next message, for ever.
+  /// Waits for the next message without a time limit.
   public func receive() throws(ChannelError) -> Message { try receive { () throws(ChannelError) in } }
 
   /// Waits for the next message.
@@ -134,7 +134,7 @@ public final class Channel: Sendable {
     }
   }
 
-  /// Waits until the other end is gone, whatever has been received.
+  /// Waits until the other end has closed, ignoring messages.
   public func awaitEnd() {
     while true {
       var entry = pollfd(fd: descriptor, events: 0, revents: 0)

@@ -50,7 +50,7 @@ extension ReadError {
     case unrecognized
   }
 
-  /// Of the errors those that a reader meets; the others are the server's own.
+  /// The kind of an error in a message. Only errors that a reader meets have one of their own; the others are the server's.
   private var kind: Kind {
     switch self {
     case .openFailed: .openFailed
@@ -115,14 +115,14 @@ extension ReadError {
 // MARK: Coding helpers
 
 extension JSONWriter {
-  /// A number, or the text of what JSON has no number for.
+  /// A number; as text if JSON cannot represent it.
   mutating func exact(_ value: Double) {
     if value.isFinite { self.value(value) } else { self.value(value.description) }
   }
 }
 
 extension JSONValue {
-  /// The case that a text names.
+  /// The enum case whose raw value is the text.
   func word<Word: RawRepresentable<String>>(_ type: Word.Type = Word.self) throws(JSONError) -> Word {
     guard let word = Word(rawValue: try string()) else { throw error(expected: "a word of \(type)") }
     return word
@@ -132,12 +132,12 @@ extension JSONValue {
     isPresent ? try read(self) : nil
   }
 
-  /// The text of a member; nil without one.
+  /// The text of a member; nil if absent.
   func text(_ name: StaticString) throws(JSONError) -> String? {
     try self[name].ifPresent { text throws(JSONError) in try text.string() }
   }
 
-  /// As ``JSONWriter/exact(_:)`` wrote it.
+  /// A number as written by ``JSONWriter/exact(_:)``.
   func number() throws(JSONError) -> Double {
     guard kind == .string else { return try double() }
     guard let value = Double(try string()) else { throw error(expected: "a number") }

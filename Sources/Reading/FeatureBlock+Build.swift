@@ -1,10 +1,10 @@
-// Lays out a block: columns grow row by row, then go to a file in memory.
+// Builds a block: columns grow row by row and are then written to a file in memory.
 
 import CReader
 import Geometry
 import Platform
 
-/// A column being filled, one value a row.
+/// A column being filled, with one value per row.
 public struct BlockColumnBuilder {
   public enum Kind: Sendable { case integers, doubles, bools, texts, json }
 
@@ -44,7 +44,7 @@ public struct BlockColumnBuilder {
     flags.append(flag ? 1 : 0)
   }
 
-  /// Any bytes: what is no UTF-8 is repaired.
+  /// Appends a text of any bytes; invalid UTF-8 is repaired.
   public mutating func append(utf8 text: UnsafeRawBufferPointer) {
     nulls.append(0)
     if text.contains(where: { $0 >= 128 }), String(validating: text, as: UTF8.self) == nil {
@@ -55,7 +55,7 @@ public struct BlockColumnBuilder {
     offsets.append(UInt32(truncatingIfNeeded: bytes.count))
   }
 
-  /// Bytes that are known to be UTF-8.
+  /// Appends a text that is known to be valid UTF-8.
   public mutating func append(valid text: UnsafeRawBufferPointer) {
     nulls.append(0)
     bytes.append(contentsOf: text)
@@ -67,8 +67,8 @@ public struct BlockColumnBuilder {
     text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
   }
 
-  // MARK: Whole columns. `isNull` says of each row whether it has no value; nil if all have one. Arrays, as generic code of
-  // another module is not specialized, which takes longer than GDAL.
+  // MARK: Whole columns. `isNull` has for each row whether it is null; nil if no row is. The parameters are arrays, because
+  // generic code of another module is not specialized, and would take longer than GDAL.
 
   public mutating func append(words more: [UInt64], isNull: [Bool]?) {
     words.append(contentsOf: more)
@@ -83,7 +83,7 @@ public struct BlockColumnBuilder {
       words: more.map { $0.isFinite ? $0.bitPattern : 0 }, isNull: zip(known, more).map { $0 || !$1.isFinite })
   }
 
-  /// Texts, which divide `text` at `ends`. One that is no UTF-8 is read as Windows-1252.
+  /// Texts, separated in `text` at `ends`. A text that is not UTF-8 is read as Windows-1252.
   public mutating func append(texts text: UnsafeRawBufferPointer, ends: [Int], isNull: [Bool]?) {
     let start = bytes.count
     if text.contains(where: { $0 >= 128 }) {
@@ -134,11 +134,11 @@ public struct FeatureBlockBuilder {
   private var ids: [Int64] = []
   private var hasIDs = false
   private var points: [Double] = []
-  /// Of the points: 2, or 3 with z; 0 while there is none.
+  /// Numbers per point: 2, or 3 with z; 0 before the first point.
   private var stride = 0
   private var wkb: [UInt8] = []
   private var offsets: [UInt64] = [0]
-  /// Whether all geometries so far are points with one number of coordinates.
+  /// Whether all geometries so far are points with the same number of coordinates.
   private var isPacked = true
 
   public init(columns: [BlockColumnBuilder.Kind]) { self.columns = columns.map { BlockColumnBuilder($0) } }
@@ -243,7 +243,7 @@ public struct FeatureBlockBuilder {
   }
 }
 
-/// Collects the sections of a block, then writes them behind the head.
+/// Collects the sections of a block, then writes them after the head.
 private struct BlockWriter {
   private var head: [UInt64] = []
   private var parts: [ArraySlice<UInt8>] = []
@@ -284,8 +284,8 @@ private struct BlockWriter {
 }
 
 extension String {
-  /// A text in Windows-1252, the most frequent encoding of those that no format states: no byte is lost. The five bytes
-  /// that it leaves open are control characters, as in WHATWG's encoding standard.
+  /// A text in Windows-1252, the most frequent encoding of files that state none. No byte is lost: the five undefined bytes
+  /// become control characters, as in WHATWG's encoding standard.
   public init(windows1252 bytes: some Sequence<UInt8>) {
     let upper: [UInt16] = [
       0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,

@@ -1,26 +1,26 @@
-// A run of features in columns, as it lies in shared memory: laid out by a reader, checked and read by the server.
+// Features in columns in shared memory: written by a reader, checked and read by the server.
 
 import Geometry
 
-/// How a section of a block is laid out. Numbers are little-endian and aligned to eight bytes.
+/// Layout of a section of a block. Numbers are little-endian and aligned to eight bytes.
 enum BlockSection: UInt64 {
   /// No values: all rows are null.
   case none
-  /// Eight bytes a row.
+  /// Eight bytes per row.
   case integers, doubles
-  /// A byte a row, 0 or 1.
+  /// One byte per row, 0 or 1.
   case bools
-  /// Offsets of four bytes, one more than rows, then UTF-8.
+  /// Offsets of four bytes each, one more than rows, then UTF-8.
   case texts, json
   /// x and y of every row, or x, y and z.
   case points, pointsZ
-  /// Offsets of eight bytes, one more than rows, then ISO WKB; no bytes without a geometry.
+  /// Offsets of eight bytes each, one more than rows, then ISO WKB; a row without a geometry has no bytes.
   case wkb
 }
 
-/// The head of a block: this, the number of rows, the number of columns; then an entry for ids, geometries and each column.
+/// First word of a block. The number of rows and of columns follow, then an entry each for ids, geometries and every column.
 let blockMark: UInt64 = 0x31_4B4C_424F_4547
-/// Of four words: the section, its offset, its length in bytes, the offset of a byte a row that says what is null, or 0.
+/// Size of an entry. Its four words: section, offset, length in bytes, offset of the null mask (one byte per row) or 0.
 let blockEntrySize = 32
 
 /// One column of a block.
@@ -50,7 +50,7 @@ public enum BlockGeometries {
   case points(UnsafeBufferPointer<Double>, stride: Int)
   case wkb(offsets: UnsafeBufferPointer<UInt64>, bytes: UnsafeRawBufferPointer)
 
-  /// The geometry of a row. The reader's bytes are checked.
+  /// The geometry of a row; checks the reader's bytes.
   public func geometry(_ row: Int) throws(WKBError) -> Geometry? {
     switch self {
     case .none: return nil
@@ -68,7 +68,7 @@ public enum BlockGeometries {
   }
 }
 
-/// Features in columns. Everything in it has been checked but the geometries, which are as they are read.
+/// Features in columns. Everything is checked on mapping, except geometries, which are checked when they are read.
 public struct FeatureBlock: ~Copyable {
   public let count: Int
   /// The format's ids, -1 without one; nil if no row has one.
@@ -78,7 +78,7 @@ public struct FeatureBlock: ~Copyable {
   private let nulls: [UnsafeBufferPointer<UInt8>?]
   private let memory: UnsafeRawBufferPointer
 
-  /// Maps a sealed file in memory. Nil unless it is one, and holds a block of `columns` columns.
+  /// Maps a sealed file in memory. Nil if it is not one, or does not hold a block of `columns` columns.
   public init?(mapping file: CInt, columns: Int) {
     guard let memory = SharedMemory.map(file) else { return nil }
     guard let layout = BlockLayout(memory, columns: columns) else {
@@ -119,7 +119,7 @@ public struct FeatureBlock: ~Copyable {
   }
 }
 
-/// The parts of a block in memory that may hold anything.
+/// The sections of a block in memory whose content is not trusted.
 struct BlockLayout {
   let count: Int
   var ids: UnsafeBufferPointer<Int64>?
@@ -128,12 +128,12 @@ struct BlockLayout {
   var nulls: [UnsafeBufferPointer<UInt8>?] = []
   private let memory: UnsafeRawBufferPointer
 
-  /// Nil if anything lies outside, or has another form.
+  /// Nil if a section is outside of the memory or malformed.
   init?(_ memory: UnsafeRawBufferPointer, columns columnCount: Int) {
     guard memory.count >= 24, memory.load(as: UInt64.self) == blockMark else { return nil }
     let rows = memory.load(fromByteOffset: 8, as: UInt64.self)
     guard memory.load(fromByteOffset: 16, as: UInt64.self) == UInt64(columnCount),
-      // A row takes a byte at least, unless there is nothing in it.
+      // A row takes at least one byte, unless all sections are empty.
       rows <= 1 << 24, 24 + (columnCount + 2) * blockEntrySize <= memory.count
     else { return nil }
     self.memory = memory
@@ -155,7 +155,7 @@ struct BlockLayout {
     return (section, bytes, nulls)
   }
 
-  /// The bytes at an offset that is a multiple of eight.
+  /// The bytes at an offset, which has to be a multiple of eight.
   private func bytes(_ offset: UInt64, _ length: UInt64) -> UnsafeRawBufferPointer? {
     let (end, overflow) = offset.addingReportingOverflow(length)
     guard !overflow, offset & 7 == 0, end <= UInt64(memory.count) else { return nil }
@@ -192,7 +192,7 @@ struct BlockLayout {
     }
   }
 
-  /// Offsets that do not fall, and the bytes behind that they divide.
+  /// Ascending offsets, and the bytes after them that they divide.
   private func split<Offset: FixedWidthInteger>(
     _ bytes: UnsafeRawBufferPointer
   ) -> (UnsafeBufferPointer<Offset>, UnsafeRawBufferPointer)? {

@@ -5,7 +5,7 @@ import Geometry
 /// A readable format, by the name of its GDAL driver.
 public enum FeatureDriver: String, Hashable, Sendable, CaseIterable {
   case geoJSON = "GeoJSON"
-  /// Features one after the other: RFC 8142, or one a line.
+  /// Features in sequence: RFC 8142, or one per line.
   case geoJSONSeq = "GeoJSONSeq"
   case geoPackage = "GPKG"
   case shapefile = "ESRI Shapefile"
@@ -31,7 +31,7 @@ public enum FeatureSource: Hashable, Sendable {
   }
 }
 
-/// Options where the content does not determine how to open a source.
+/// Options for sources whose content does not determine how to open them.
 public struct OpenOptions: Hashable, Sendable {
   /// The fields of a CSV file that hold coordinates.
   public struct PointFields: Hashable, Sendable {
@@ -63,7 +63,7 @@ public struct SourceDescription: Hashable, Sendable {
   public let driver: FeatureDriver
   public let name: String
   public let layers: [LayerDescription]
-  /// What was not read, or not as it stands in the file. The server's own and GDAL's; no part of a message.
+  /// Files and data that were not read, or were changed on reading: messages of the server and of GDAL. Not sent by readers.
   public let warnings: [String]
 
   public init(driver: FeatureDriver, name: String, layers: [LayerDescription], warnings: [String] = []) {

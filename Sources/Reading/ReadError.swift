@@ -15,21 +15,21 @@ public enum ReadError: Error, Hashable, Sendable {
   case cancelled
   /// GDAL, or its driver, is not installed.
   case unavailable(reason: String)
-  /// The reader died: of a fault in a format's library, at its bound of memory, or by another process.
+  /// The reader died: of a fault in a format's library, at its memory limit, or killed by another process.
   case readerFailed(ReaderFailure)
   case writeFailed(path: String, reason: String)
-  /// GDAL is there without the driver.
+  /// GDAL is available, but not the driver.
   case driverMissing(WriteDriver, available: [WriteDriver])
   /// The writer died, as a reader does.
   case writerFailed(ReaderFailure)
 }
 
-/// How a reader or writer died.
+/// Cause and last messages of a reader or writer that died.
 public struct ReaderFailure: Hashable, Sendable {
   public let path: String
-  /// GDAL's name; nil before one recognized the file.
+  /// GDAL's name of the driver; nil before a driver recognized the file.
   public let driver: String?
-  /// The number of the signal that ended it; nil if it ended by itself or answered nonsense.
+  /// The signal that ended the process; nil if it exited or sent an invalid reply.
   public let signal: Int?
   /// GDAL's last messages, oldest first.
   public let messages: [String]

@@ -1,10 +1,10 @@
-// What a reader answers. It counts as hostile: what it sends is checked when it is decoded.
+// The replies of a reader. A reader counts as hostile: its replies are checked when they are decoded.
 
 import CReader
 import Geometry
 import JSON
 
-/// What confines a reader, where the system has it.
+/// Protections that confine a reader, as far as the system has them.
 public enum ReaderConfinement: Sendable, CaseIterable {
   case lifetime, network, systemCalls, memory, files
 
@@ -21,23 +21,23 @@ public enum ReaderConfinement: Sendable, CaseIterable {
 }
 
 public enum ReaderReply: Hashable, Sendable {
-  /// It waits for its first request, and what confines it: bits of `CREADER_`.
+  /// The reader waits for its first request; bits of `CREADER_` name its protections.
   case ready(UInt32)
   /// The driver that recognized the file.
   case opened(String)
-  /// A message of GDAL's.
+  /// A message of GDAL.
   case complaint(String)
   case progress(Double)
   case source(SourceDescription)
   case layer(LayerDescription)
-  /// A ``FeatureBlock`` is the message's file.
+  /// The message's file is a ``FeatureBlock``.
   case block
   case raster(RasterDescription)
-  /// Heights in metres, doubles row by row, NaN without a value, are the message's file.
+  /// The message's file has heights in metres, doubles row by row, NaN without a value.
   case window
   /// A writer has taken a block of features.
   case taken
-  /// Ends the replies to a request. Resident memory in bytes, from which the server judges whether to go on with the reader.
+  /// The last reply to a request. Resident memory in bytes, by which the server decides whether to keep the reader.
   case done(Int)
   case failed(ReadError)
 }
@@ -103,7 +103,7 @@ extension ReaderReply {
     writer.endObject()
   }
 
-  /// - Parameter path: what names the file in descriptions and errors.
+  /// - Parameter path: the file's name in descriptions and errors.
   public init(from json: JSONValue, path: String) throws(JSONError) {
     switch try json["type"].word(Kind.self) {
     case .ready: self = .ready(UInt32(truncatingIfNeeded: try json["protections"].integer()))

@@ -1,16 +1,16 @@
-// What the server asks of a reader.
+// The requests of the server to readers and writers.
 
 import JSON
 
-/// What a reader is to read: names without meaning outside, and the open files that the message carries.
+/// What a reader is to read: names that have meaning only in messages, and the open files that the message carries.
 public struct ReadJob: Hashable, Sendable {
   /// The folder of the files, for messages; nothing is looked up in it.
   public var folder: String
-  /// Names in the folder, in the order of the message's files: the main one first, then those that belong to it.
+  /// Names in the folder, in the order of the message's files, the main one first.
   public var names: [String]
-  /// A path to be opened by SQLite itself, with its journal. The message's files then only say what may be opened.
+  /// A path that SQLite opens itself, with the journal. The message's files then only define which files may be opened.
   public var database: String?
-  /// Where the data are in the network; there are no files then.
+  /// The address of data in the network; there are no files then.
   public var address: String?
   public var options: OpenOptions
 
@@ -43,23 +43,23 @@ public struct RasterWindow: Hashable, Sendable {
 
 public enum ReaderRequest: Hashable, Sendable {
   case describe(ReadJob)
-  /// The features of a layer, of the first when nil.
+  /// The features of a layer, or of the first layer if nil.
   case readFeatures(ReadJob, layer: String?)
-  /// A block of features has been taken.
+  /// The server has taken a block of features.
   case taken
   case openRaster(ReadJob)
-  /// Of the raster that was opened.
+  /// Reads from the raster that was opened.
   case readWindow(RasterWindow)
-  /// To a writer: the message's files are the one to fill and one for the format's own use.
+  /// To a writer: the message's files are the file to fill and a scratch file for the format.
   case write(WriteJob)
-  /// To a writer: a ``FeatureBlock`` is the message's file.
+  /// To a writer: the message's file is a ``FeatureBlock``.
   case block
   /// To a writer: no block follows.
   case end
 }
 
 extension ReaderRequest {
-  /// What begins with this request; nil for one about what was begun.
+  /// The job that the request begins; nil for a request within a job.
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job

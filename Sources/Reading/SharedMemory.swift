@@ -22,7 +22,7 @@ public enum SharedMemory {
 
   public static func seal(_ file: CInt) -> Bool { creader_seal(file) == 0 }
 
-  /// The bytes of a sealed file; nil if it is none. The caller unmaps them.
+  /// The bytes of a sealed file; nil if it is not sealed. The caller unmaps them.
   public static func map(_ file: CInt) -> UnsafeRawBufferPointer? {
     var status = stat()
     guard fstat(file, &status) == 0, status.st_size > 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -31,7 +31,7 @@ public enum SharedMemory {
       guard creader_is_sealed(file) != 0 else { return nil }
       guard let start = mmap(nil, size, PROT_READ, MAP_PRIVATE, file, 0), start != MAP_FAILED else { return nil }
     #else
-      // Nothing seals it: what is read is a copy.
+      // The system cannot seal files, so the bytes are copied.
       guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0), start != MAP_FAILED
       else { return nil }
       guard pread(file, start, size, 0) == size else {

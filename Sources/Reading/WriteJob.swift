@@ -1,4 +1,4 @@
-// What the server asks of a writer: a format and a layer. The features follow in blocks.
+// The job of a writer: a format and a layer. The features follow in blocks.
 
 import Geometry
 import JSON
@@ -22,7 +22,7 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
 
 public struct WriteJob: Hashable, Sendable {
   public var driver: WriteDriver
-  /// Its fields are those of the blocks, in order.
+  /// The layer to write; its fields are the columns of the blocks, in order.
   public var layer: LayerDescription
   public var hasZ: Bool
   public var hasM: Bool

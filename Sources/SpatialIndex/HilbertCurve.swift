@@ -1,4 +1,4 @@
-// The order of the spatial index: maps positions to keys along a Hilbert curve, so that near positions get near keys.
+// Maps positions to keys along a Hilbert curve, the order of the spatial index: near positions get near keys.
 
 /// The Hilbert curve over a grid of 2^32 x 2^32 cells.
 ///
@@ -42,8 +42,8 @@ enum HilbertCurve {
 
 /// The rectangle covered by the curve's grid.
 ///
-/// Data outside gets the key of the nearest edge: still found, but in worse order. The index counts such data and
-/// chooses a new rectangle in time.
+/// Data outside get the key of the nearest edge: they are still found, but the order is worse. The index counts such data and
+/// chooses a new rectangle when there are too many.
 struct KeyDomain: Sendable {
   /// Halved, so that no difference of finite numbers overflows.
   private var halfLower: SIMD2<Double>
@@ -54,7 +54,8 @@ struct KeyDomain: Sendable {
   /// Factor by which it is wider than the data: 2^4 of the 2^32 cells per axis are reserved for growth.
   private static let widening = 8.0
 
-  /// Around 90% of `centers`, eight times as wide to either side; a few outliers do not coarsen the grid for all.
+  /// A rectangle around 90% of `centers`, extended on each side by eight times their extent, so that a few outliers do not
+  /// coarsen the grid for all.
   init(around centers: [SIMD2<Double>]) {
     halfLower = .zero
     halfUpper = .zero
@@ -67,7 +68,7 @@ struct KeyDomain: Sendable {
       let low = sample[margin]
       let high = sample[sample.count - 1 - margin]
       var span = high - low > 0 ? high - low : last - first
-      // All equal: any width will do; the index detects a wrong one.
+      // All centers are equal: any width will do, since the index detects an unsuitable one.
       if !(span > 0) { span = max(abs(first) * 1e-3, 1e-3) }
       span = max(span, 1e-280)
       let limit = Double.greatestFiniteMagnitude * 0.5

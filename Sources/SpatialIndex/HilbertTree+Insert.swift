@@ -53,8 +53,8 @@ extension HilbertTree {
     return items
   }
 
-  /// Chooses a new domain for the current data and reorders everything. O(n), amortized over the n/8 or more entries
-  /// that the old domain ordered badly.
+  /// Chooses a new domain for the current data and reorders everything. O(n), amortized over the n/8 or more entries whose order
+  /// in the old domain was bad.
   private mutating func rebuild() {
     var entries = IndexEntries<Shape>()
     entries.reserve(count)

@@ -1,4 +1,4 @@
-// The leaves of the tree in a box, for work that reads shapes as they lie in memory.
+// Visits the leaves of the tree in a box, for work that reads shapes directly from memory.
 
 extension HilbertTree {
   /// Calls `body` with each leaf that may have shapes that touch `box`.

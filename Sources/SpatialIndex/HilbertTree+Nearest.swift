@@ -1,20 +1,20 @@
-// Search of the tree outwards from a place.
+// Searches the tree outwards from a place.
 
-/// What a search outwards looks for.
+/// The target of a search outwards: receives leaves and limits the search.
 package protocol NearestVisitor<Shape> {
   associatedtype Shape: IndexedShape
-  /// Boxes with a greater bound are not visited. It may fall during the search.
+  /// Boxes with a greater bound are not visited. It may decrease during the search.
   var limit: Double { get }
-  /// A lower bound of what is compared with ``limit``, for all within a box.
+  /// A lower bound, to be compared with ``limit``, for everything in a box.
   func bound(_ box: IndexedBox) -> Double
   mutating func visit(_ leaf: LeafBlock<Shape>) throws
 }
 
 extension HilbertTree {
-  /// Visits the leaves whose bound is within the limit, near ones first.
+  /// Visits the leaves whose bound is within the limit, nearest first.
   ///
-  /// The first leaf is found by descending to the nearest child each time; its features bound what else is queued. From then on branches
-  /// are visited in the order of their bounds, so that hardly a leaf is read that holds none of the nearest.
+  /// The first leaf is found by descending to the nearest child at each level; its features limit what is queued. From then on
+  /// branches are visited in the order of their bounds, so that almost every leaf that is read contributes.
   ///
   /// Source: G. R. Hjaltason, H. Samet, "Distance Browsing in Spatial Databases", TODS 24 (2), 1999.
   package func visitNearest<Visitor: NearestVisitor>(_ visitor: inout Visitor) throws where Visitor.Shape == Shape {
@@ -32,7 +32,8 @@ extension HilbertTree {
     }
   }
 
-  /// Visits the leaf on the way of nearest children, and queues the other children on the way that are within the limit then.
+  /// Visits the leaf on the path of nearest children, and queues the other children on the path that are within the limit
+  /// afterwards.
   private static func visitNearestLeaf<Visitor: NearestVisitor>(
     _ block: UnsafeMutableRawPointer, _ visitor: inout Visitor, _ queue: inout BranchQueue
   ) throws where Visitor.Shape == Shape {
@@ -47,7 +48,7 @@ extension HilbertTree {
       for index in 0..<count { bounds[index] = visitor.bound(boxes[index]) }
       let nearest = Self.least(of: bounds, count)
       guard bounds[nearest] <= visitor.limit else { return }
-      // Compares with nothing from now on.
+      // NaN excludes the child from further comparisons.
       bounds[nearest] = .nan
       try visitNearestLeaf(blocks[nearest], &visitor, &queue)
       let limit = visitor.limit
@@ -57,10 +58,10 @@ extension HilbertTree {
     }
   }
 
-  /// The index of the least of at least one bound.
+  /// The index of the least bound; there is at least one.
   @inline(__always)
   private static func least(of bounds: UnsafeMutableBufferPointer<Double>, _ count: Int) -> Int {
-    // Several minima at a time: each step of one waits for the step before.
+    // Several minima at a time, because each step of a single one would wait for the step before.
     var leasts = SIMD4<Double>(repeating: .infinity)
     var index = 0
     while index &+ 4 <= count {
@@ -79,15 +80,15 @@ extension HilbertTree {
   }
 }
 
-/// Branches that are still to be visited: a heap, the nearest first.
+/// The branches still to be visited, as a heap with the nearest first.
 private struct BranchQueue {
   struct Branch: BitwiseCopyable {
     let bound: Double
-    /// Read while the tree is held.
+    /// Valid while the tree is held.
     let block: UnsafeMutableRawPointer
   }
 
-  /// Each is at or after that at half of its place, from 1.
+  /// Heap order: each branch is not nearer than the one at half of its index, counted from 1.
   private var branches: [Branch] = []
 
   init() { branches.reserveCapacity(32) }

@@ -7,7 +7,7 @@ import Sorting
 ///
 /// Source: I. Kamel, C. Faloutsos, "Hilbert R-tree: An Improved R-tree Using Fractals", VLDB 1994. Entries are ordered
 /// by the curve key of their centre, so that insertion descends one path in logarithmic time, and leaves are compact.
-/// Unlike there, a leaf keeps its entries unordered and without keys: a key is computed again when the leaf splits,
+/// Unlike in that paper, a leaf stores its entries unordered and without keys. When the leaf splits, keys are computed again,
 /// which costs less than storing eight bytes per entry.
 ///
 /// A copy is O(1) and shares every node; a change copies the shared nodes on its path.
@@ -16,7 +16,7 @@ import Sorting
 package struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
   var root: IndexBranch?
   var domain = KeyDomain(around: [])
-  /// Entries that the current domain orders badly: outside of it, or too close together for its grid.
+  /// Entries whose order in the current domain is bad: outside of it, or too close together for its grid.
   var strain = 0
 
   package var count: Int { root?.total ?? 0 }
@@ -93,8 +93,7 @@ package struct HilbertTree<Shape: IndexedShape>: @unchecked Sendable {
 
   /// The number of shapes that touch `box`. Nodes entirely inside are counted without a visit.
   ///
-  /// - Parameter wholeLeaves: for an upper bound, and close: leaves at the edge count in full, so that none has to be
-  ///   read.
+  /// - Parameter wholeLeaves: counts leaves at the edge in full, without reading them; the result is a close upper bound.
   package func count(in box: IndexedBox, wholeLeaves: Bool = false) -> Int {
     guard let root, root.box.touches(box) else { return 0 }
     if box.contains(root.box) || wholeLeaves && root.node.header.level == 0 { return root.total }
@@ -162,7 +161,7 @@ package struct FoundRows: ~Copyable {
     rows = larger
   }
 
-  /// Passes the rows to `body`, in no order, and holds them until it returns: a pointer would not.
+  /// Passes the rows to `body`, in no order, and keeps them alive until it returns, which a pointer alone would not.
   package func withRows<Result>(_ body: (UnsafeBufferPointer<UInt32>) -> Result) -> Result {
     defer { withExtendedLifetime(self) {} }
     return body(UnsafeBufferPointer(start: rows, count: count))

@@ -58,9 +58,9 @@ package struct LeafBlock<Shape: IndexedShape> {
   /// Small enough that a box with a hundred matches tests few others, large enough for 30 bytes per entry including all
   /// levels above.
   static var limit: Int { 48 }
-  /// The fill of leaves made in bulk.
+  /// The number of entries in leaves made in bulk.
   static var target: Int { 42 }
-  /// Below it a leaf is merged with a neighbour.
+  /// A leaf with fewer entries is merged with a neighbour.
   static var minimum: Int { 12 }
 
   let base: UnsafeMutableRawPointer

@@ -1,4 +1,4 @@
-// Shapes of features in the index, and small values of its algorithms.
+// Shapes of features in the index, and small value types of its algorithms.
 
 import Geometry
 import Sorting
@@ -71,7 +71,7 @@ package struct IndexedBox: IndexedShape, Equatable {
   }
 }
 
-/// Rows with their shapes, in two columns of equal length.
+/// Rows and their shapes, in two columns of equal length.
 struct IndexEntries<Shape: IndexedShape> {
   private(set) var shapes: [Shape] = []
   private(set) var rows: [UInt32] = []

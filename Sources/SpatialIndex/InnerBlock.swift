@@ -1,4 +1,4 @@
-// Inner nodes: properties of their children, in columns in one block of memory.
+// Inner nodes: the properties of their children, in columns in one block of memory.
 
 import Sorting
 

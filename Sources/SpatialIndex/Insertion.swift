@@ -2,7 +2,7 @@
 
 import Sorting
 
-/// State of the insertion of sorted items.
+/// State of inserting a sorted batch.
 struct Insertion<Shape: IndexedShape> {
   let shapes: UnsafeBufferPointer<Shape>
   let domain: KeyDomain
@@ -194,7 +194,7 @@ struct Insertion<Shape: IndexedShape> {
   private mutating func branch(
     _ node: IndexNode, _ count: Int, _ box: IndexedBox, first: SortItem, lastKey: UInt64
   ) -> IndexBranch {
-    // A whole leaf in one cell although its positions differ: the grid is too coarse for this data.
+    // A whole leaf in one cell with different positions means that the grid is too coarse for this data.
     if count > 1, first.key == lastKey, box.lower != box.upper { strain += count }
     return IndexBranch(box: box, key: first.key, row: first.row, total: count, node: node)
   }

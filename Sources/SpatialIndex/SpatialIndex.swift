@@ -50,7 +50,7 @@ package struct SpatialIndex: Sendable {
     return points.count(in: box) + boxes.count(in: box)
   }
 
-  /// An upper bound of ``count(in:)`` in a fraction of the time: leaves at the edge of the envelope count in full.
+  /// A close upper bound of ``count(in:)`` in a fraction of the time: leaves at the edge of the envelope count in full.
   package func countAtMost(in envelope: Envelope) -> Int {
     let box = IndexedBox(envelope)
     return points.count(in: box, wholeLeaves: true) + boxes.count(in: box, wholeLeaves: true)

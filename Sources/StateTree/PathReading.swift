@@ -1,9 +1,9 @@
-// What stands at a path of the state tree, as a value of the model.
+// Reads the value at a path of the state tree.
 
 import GeoModel
 
 package enum PathReading {
-  /// Refuses a path that can lead nowhere, whatever happens to the object that it leads to.
+  /// Checks that the object and the member of a path exist. A value below the member may appear later.
   package static func check(_ path: ModelPath, in world: World) throws {
     guard path.names.count > 1, StateTree.node(at: path.prefix(1), in: world) != nil else {
       throw ModelError.flow(.invalidPath(path.description))
@@ -15,9 +15,9 @@ package enum PathReading {
     }
   }
 
-  /// The value at a path; nil when nothing stands there, or more graphics of an overlay than a value should hold.
+  /// The value at a path; nil when there is none, or when an overlay has more graphics than ``itemsInOnePiece``.
   package static func value(at path: ModelPath, in world: World) -> Value? {
-    // The quick way: most paths of links and derived properties lead into view models.
+    // Fast path: most paths of links and derived properties lead into view models.
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
       return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2].string)?
         .part(at: path.names.dropFirst(3))

@@ -1,11 +1,11 @@
-// Objects of many members, which are written some at a time.
+// Objects with many members, which are written a few members at a time.
 
 import FeatureStore
 import GeoModel
 import JSON
 import WireCoding
 
-/// The members of such an object, in units of one or a few. They share storage with the model.
+/// The members of an object, in units of one or a few. They share storage with the model.
 package struct StateItems {
   package typealias Visit = (_ name: String, _ write: (inout JSONWriter) -> Void) -> Void
 
@@ -37,6 +37,6 @@ package struct StateItems {
     }
   }
 
-  /// Hands on the members of a unit.
+  /// Passes the members of a unit to `body`.
   package func forEachMember(of unit: Int, _ body: Visit) { visit(unit, body) }
 }

@@ -2,7 +2,8 @@
 
 import GeoModel
 
-/// Walks the tree depth first and makes each node when it is asked for: a snapshot of many objects is sent a few at a time.
+/// Walks the tree depth first and makes each node only when the iteration reaches it: a snapshot of many objects is sent a few at
+/// a time.
 package struct StateMatches: Sequence, IteratorProtocol {
   package typealias Element = (path: ModelPath, node: StateNode)
 
@@ -11,7 +12,7 @@ package struct StateMatches: Sequence, IteratorProtocol {
     let path: ModelPath
     var node: StateNode
     var names: ArraySlice<String>
-    /// Lists further names where the node is a collection.
+    /// Supplies further names if the node is a collection.
     var more: World.IDCursor?
   }
 

@@ -31,7 +31,7 @@ package struct StatePattern: Hashable {
   /// All objects of a collection.
   package init(objectsOf collection: Collection) { segments = [.name(Text(collection.rawValue)), .any] }
 
-  /// The one object to which all matching paths lead; nil if there are several, or none.
+  /// The one object to which all matching paths lead; nil if there are several objects, or none.
   package var object: ObjectReference? {
     guard segments.count > 1, case .name(let collection) = segments[0], case .name(let id) = segments[1] else {
       return nil
@@ -39,7 +39,7 @@ package struct StatePattern: Hashable {
     return ModelPath([collection, id]).object
   }
 
-  /// Whether the path, or one above it, matches.
+  /// Whether the pattern matches the path or a path above it.
   package func covers(_ path: ModelPath) -> Bool {
     guard path.names.count >= segments.count else { return false }
     for level in segments.indices where !segments[level].matches(path.names[level]) { return false }

@@ -1,8 +1,8 @@
-// What the tree has beside objects: the clock, history and the document.
+// The nodes of the tree other than objects: the clock, history and the document.
 
 import GeoModel
 
-/// Above so many graphics or layer states, a snapshot contains them in pieces.
+/// A snapshot contains more graphics or layer states than this in several pieces.
 package let itemsInOnePiece = 1000
 
 extension StateTree {

@@ -1,4 +1,4 @@
-// The model as one tree of JSON: what paths lead through, snapshots show and deltas change.
+// The model as one JSON tree: the tree that paths address, snapshots contain and deltas change.
 
 import FeatureStore
 import GeoModel
@@ -11,11 +11,11 @@ package indirect enum StateNode {
   /// Members in their order. A collection's names are listed only when they are asked for.
   case branch(() -> [String], itemCount: () -> Int = { 0 }, (String) -> StateNode?)
   case leaf((inout JSONWriter) -> Void)
-  /// The same of an ordered list, whose deltas are insertions, removals and moves.
+  /// An ordered list; its deltas are insertions, removals and moves.
   case list((inout JSONWriter) -> Void)
-  /// An ordered list of ids, each of which is there once.
+  /// An ordered list of ids, each of which occurs once.
   case ids(TextList)
-  /// An object or null: its members are sent one by one, and lists among them by steps.
+  /// An object or null: deltas contain its changed members, and steps of lists among them.
   case parts((inout JSONWriter) -> Void)
   /// Graphics by id.
   case graphics(FeatureStore)
@@ -33,8 +33,8 @@ package indirect enum StateNode {
     }
   }
 
-  /// Below a property the value is plain JSON, and so is the way: its members as a branch, for whoever visits many of them. The
-  /// node itself where it has children of its own; nil where it is a scalar, which leads nowhere.
+  /// A branch over the members of a property's JSON value, for callers that visit many of them. The node itself if it is a branch
+  /// already; nil for a scalar, which has no members.
   ///
   /// - Complexity: linear in the length of the value, and so is a single ``child(_:)`` of a node that is not opened.
   var opened: StateNode? {
@@ -72,7 +72,7 @@ package indirect enum StateNode {
     return .list { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
   }
 
-  /// A number as it is written in paths: `03` and `+3` are none.
+  /// An index as paths write it: `03` and `+3` are not accepted.
   private static func number(_ name: String) -> Int? { Int(name).flatMap { String($0) == name ? $0 : nil } }
 
   /// The names of its children; none for a scalar.
@@ -119,7 +119,7 @@ extension StateNode {
 
   package var rendered: JSONOpaque { .made { write(to: &$0) } }
 
-  /// How many graphics and other ``StateItems`` are in it.
+  /// The number of graphics and other ``StateItems`` in the node.
   package var itemCount: Int {
     switch self {
     case .leaf, .list, .ids, .parts: 0
@@ -129,7 +129,7 @@ extension StateNode {
     }
   }
 
-  /// What can be sent some at a time; nil where a value is sent whole.
+  /// The members of a value that can be sent a few at a time; nil if it is sent whole.
   package var items: StateItems? {
     switch self {
     case .graphics(let store): StateItems(store)
@@ -160,7 +160,7 @@ package enum StateTree {
     }
   }
 
-  /// The collections whose objects are in the value at a path as a whole: all at the root, one at a collection.
+  /// The collections that the value at a path contains whole: all at the root, one at a collection.
   package static func collections(at path: ModelPath) -> [Collection] {
     switch path.names.count {
     case 0: Collection.allCases
@@ -169,7 +169,7 @@ package enum StateTree {
     }
   }
 
-  /// A node that has collections, with these as empty objects.
+  /// The root with an empty object for each collection, or the empty object for a collection.
   package static func withoutObjects(_ path: ModelPath, _ node: StateNode) -> StateNode {
     let empty = StateNode.branch({ [] }) { _ in nil }
     guard path.names.isEmpty else { return empty }
@@ -180,7 +180,7 @@ package enum StateTree {
   package static func node(at path: ModelPath, in world: World) -> StateNode? {
     var node: StateNode?
     var depth = 0
-    // Straight to an object, and to a member of it: no list of ids is made, nor one of names.
+    // Directly to an object or its member, without lists of ids and names.
     if let object = path.object {
       if path.names.count > 2 { node = member(path.names[2].string, of: object, in: world) }
       depth = node == nil ? 2 : 3
@@ -201,7 +201,7 @@ package enum StateTree {
     }
   }
 
-  /// The members of an object whose values may be sent by steps.
+  /// The members of an object whose changes may be sent as steps.
   package static func lists(of object: ObjectReference, in world: World) -> [(name: String, node: StateNode)] {
     guard let members = world.members(of: object) else { return [] }
     return members.names { $0 != .whole }.compactMap { name in

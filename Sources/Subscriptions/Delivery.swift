@@ -1,5 +1,5 @@
-// Deliveries: snapshots and deltas that may be sent in parts, one part a turn of the loop while the client reads. A delivery holds the
-// values of the revision at which it began; they share storage with the model.
+// Deliveries: snapshots and deltas that may be sent in parts, one per turn of the loop while the client reads. A delivery holds
+// the values of the revision at which it began; they share storage with the model.
 
 import GeoModel
 import JSON
@@ -8,13 +8,13 @@ import StateTree
 
 /// A snapshot or a delta that is being sent.
 package protocol Delivery: AnyObject {
-  /// Sends the first part in any case, and one further part while the output has room.
+  /// Sends the first part in any case, and a further part only if the output has room.
   func resume(_ session: Session) -> DeliveryProgress
   /// The revision of a replica after the delivery; nil when nothing was sent.
   var revisionReached: Int? { get }
 }
 
-/// Limits of what is sent to a slow client.
+/// Limits on sending to a slow client.
 package enum SendLimits {
   /// Up to this many unread bytes, deltas are sent before a reply even to a slow client.
   private static let bytes = 16 << 20
@@ -33,10 +33,10 @@ package enum SendLimits {
 /// A value of the tree, or a piece of one that is too long to send whole.
 package enum StatePiece {
   case value(ModelPath, (inout JSONWriter) -> Void)
-  /// Members of an object that the client has.
+  /// Members of an object that has been sent without them.
   case items(ModelPath, StateItems)
 
-  /// A value as pieces: an object without what can be sent some at a time, then that, where it is long.
+  /// A short value as one piece; a long one as the object without its long members, followed by the items of these.
   package static func pieces(_ path: ModelPath, _ node: StateNode) -> [StatePiece] {
     guard node.itemCount > itemsInOnePiece else { return [.value(path, node.write)] }
     if let items = node.items { return [.value(path, writeEmpty), .items(path, items)] }

@@ -29,7 +29,7 @@ package final class DeltaDelivery: Delivery {
   private var item = 0
   private var changes = JSONWriter(capacity: 1024)
   private var old = JSONWriter(capacity: 64)
-  /// Bytes encoded in this turn and dropped because the value has not changed.
+  /// Bytes encoded in this turn and dropped because the value equals the one sent before.
   private var droppedBytes = 0
   /// Bytes encoded before this turn.
   private var turnStart = 0

@@ -1,4 +1,4 @@
-// Subscriptions in a tree by the names of their patterns: a change visits only those that it concerns.
+// Subscriptions in a tree by the segments of their patterns: a change visits only the subscriptions that observe it.
 
 import GeoModel
 import Geometry
@@ -9,7 +9,7 @@ struct InterestTree {
   private final class Node {
     /// Subscriptions whose pattern ends here, ascending.
     var here: [Int] = []
-    /// Those of them that have ended; they are dropped together.
+    /// Numbers in `here` whose subscriptions have ended; they are removed together.
     var ended: Set<Int> = []
     var below: [StatePattern.Segment: Node] = [:]
 
@@ -33,7 +33,7 @@ struct InterestTree {
       node.below[segment] = below
       node = below
     }
-    // Numbers ascend: a subscription with the same pattern twice is the last one.
+    // Numbers ascend, so a subscription that adds the same pattern twice is the last entry.
     if node.here.last != number { node.here.append(number) }
   }
 

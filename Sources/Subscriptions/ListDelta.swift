@@ -15,14 +15,14 @@ package struct ListElement: Equatable {
     self.text = Text(text)
   }
 
-  /// One that is its own id.
+  /// An element that consists of its id alone.
   package init(id: String) {
     var writer = JSONWriter(capacity: id.utf8.count + 8)
     writer.value(id)
     self.init(id: id, text: writer.string)
   }
 
-  /// The elements of an array of strings or of objects with an `id`, each of which is there once; nil for others.
+  /// The elements of an array of strings, or of objects with an `id`; nil for other values, and when an id occurs twice.
   package static func elements(of text: String) -> [ListElement]? {
     guard let document = try? JSONDocument(text) else { return nil }
     return document.read { array in
@@ -49,7 +49,7 @@ package enum ListDelta {
     case replace(Int, ListElement)
   }
 
-  /// The steps from `old` to `new`; nil where an id is in one of them twice.
+  /// The steps from `old` to `new`; nil when an id occurs twice in one of them.
   ///
   /// - Complexity: O(n), and O(m) per move for the m elements between the common start and end; at most ``moveLimit`` moves.
   package static func steps(from old: [ListElement], to new: [ListElement]) -> [Step]? {
@@ -57,9 +57,9 @@ package enum ListDelta {
     return inner(Array(old[first..<old.count - last]), Array(new[first..<new.count - last]), at: first)
   }
 
-  /// The same of lists of ids.
+  /// The steps between two lists of ids.
   ///
-  /// - Complexity: as above, but for what the lists share at their start and end.
+  /// - Complexity: as above, except that the lists' shared chunks at the start and end are skipped whole.
   package static func steps(from old: TextList, to new: TextList) -> [Step]? {
     let first = old.commonStart(with: new)
     let last = min(old.commonEnd(with: new), min(old.count, new.count) - first)
@@ -68,7 +68,7 @@ package enum ListDelta {
       new[first..<new.count - last].map { ListElement(id: $0.string) }, at: first)
   }
 
-  /// With how many elements both begin, and with how many further ones they end.
+  /// Lengths of the common start, and of the common end of the remaining elements.
   private static func common<Element: Equatable>(_ old: [Element], _ new: [Element]) -> (first: Int, last: Int) {
     let most = min(old.count, new.count)
     var first = 0

@@ -13,7 +13,7 @@ package struct PatchTexts: ~Copyable {
 
   /// Encodes the `replace` of the value at a path.
   ///
-  /// - Returns: false where the path leads nowhere.
+  /// - Returns: false if there is no value at the path.
   package mutating func make(_ path: ModelPath, in world: World) -> Bool {
     if self.path == path { return true }
     self.path = nil

@@ -6,7 +6,7 @@ import OrderedCollections
 struct PendingGraphics {
   typealias Operation = StateSubscriber.Operation
 
-  /// A single edit is kept as it is: recording a bulk edit is O(1).
+  /// The edit, if only one is recorded: recording a bulk edit is O(1).
   private var only: (ids: GraphicIDs, operation: Operation)?
   /// Operations by id, in order; nil where they have cancelled out, so that a removal is O(1).
   private var operations: OrderedDictionary<Int, Operation?> = [:]

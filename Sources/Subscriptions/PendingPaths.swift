@@ -13,12 +13,12 @@ struct PendingPaths {
     var list: SentList?
   }
 
-  /// Nil where an entry was dropped: removing it would move those behind it.
+  /// A dropped entry becomes nil: removing it would move all later entries.
   private var slots: OrderedDictionary<ModelPath, Entry?> = [:]
   private var dropped = 0
   /// Paths below objects, by object. Kept above ``few`` entries.
   private var inside: [ModelPath: [ModelPath]] = [:]
-  /// Up to so many entries, searching them is faster than hashing.
+  /// Up to this many entries a linear search is faster than hashing.
   private static let few = 16
 
   var count: Int { slots.count - dropped }
@@ -29,13 +29,13 @@ struct PendingPaths {
     slots.compactMap { path, entry in entry.map { (path, $0) } }
   }
 
-  /// The entry, if there is one alone.
+  /// The entry, if there is exactly one.
   var only: (path: ModelPath, entry: Entry)? { count == 1 ? entries.first : nil }
 
   subscript(path: ModelPath) -> Operation? { slots[path]??.operation }
 
   mutating func set(_ path: ModelPath, _ operation: Operation, list: SentList? = nil) {
-    // A path whose operations cancelled out is sent behind those recorded in between.
+    // A path recorded again after its operations cancelled out moves behind the entries recorded in between.
     if let known = slots[path], known == nil {
       slots[path] = nil
       dropped -= 1
@@ -61,7 +61,7 @@ struct PendingPaths {
     if dropped == slots.count { removeAll() }
   }
 
-  /// Drops the sent list at a path: the delta cannot be built upon it.
+  /// Drops the recorded list at a path: the client's list differs from it, so no delta can be built on it.
   mutating func dropList(_ path: ModelPath) {
     guard var entry = slots[path] ?? nil else { return }
     entry.list = nil

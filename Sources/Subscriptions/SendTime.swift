@@ -1,9 +1,10 @@
-// When rate-limited subscriptions send: by the clock of the model, real or manual.
+// When rate-limited subscriptions send, by the model's clock, real or manual.
 
 import GeoModel
 import JSONRPC
 
-/// A time in nanoseconds: the loop's with a real clock, the model's with a manual one, which only `clock/advance` and `clock/set` move.
+/// A time in nanoseconds: the loop's time with a real clock; with a manual one the model's time, which only `clock/advance` and
+/// `clock/set` change.
 struct SendTime {
   private let isManual: Bool
   private var nanoseconds: Int64
@@ -13,7 +14,7 @@ struct SendTime {
     nanoseconds = isManual ? clock.now.nanoseconds : Int64(clamping: loop.nanoseconds)
   }
 
-  /// Whether this time is earlier. Times of different clocks do not wait for one another.
+  /// Whether this time is earlier. False for times of different clocks, which do not wait for each other.
   func isBefore(_ other: SendTime) -> Bool { isManual == other.isManual && nanoseconds < other.nanoseconds }
 
   /// The earliest time of the next of `rate` sends a second.
@@ -25,6 +26,6 @@ struct SendTime {
     return next
   }
 
-  /// The loop's time at which to send; nil where the manual clock says so.
+  /// The time at which the loop has to send; nil with a manual clock.
   var onLoop: UInt64? { isManual ? nil : UInt64(clamping: nanoseconds) }
 }

@@ -25,7 +25,8 @@ package enum SentList {
 
   /// The operations that lead to a node's current value: steps of a list, members of an object.
   ///
-  /// - Returns: nil when the node has to be sent whole: it is no list or object, has changed its kind, or its elements have no ids.
+  /// - Returns: nil when the node has to be sent whole: it is neither list nor object, is of another kind now, or has elements
+  ///   without ids.
   package func entries(to node: StateNode, at path: ModelPath) -> [Entry]? {
     if case .parts = node {
       guard case .text(let text) = self, let old = Self.members(of: text) else { return nil }
@@ -52,7 +53,7 @@ package enum SentList {
 
   // MARK: Objects
 
-  /// - Returns: nil when the node is no object.
+  /// - Returns: nil when the node is not an object.
   private static func entries(from old: [Text: String], to node: StateNode, at path: ModelPath) -> [Entry]? {
     guard members(of: node.text) != nil else { return nil }
     var removed = old

@@ -4,20 +4,22 @@ import GeoModel
 import Geometry
 import StateTree
 
-/// Every property that is sent by steps, of the kinds of objects that are observed, kept once for all subscriptions while there are any.
+/// The properties that are sent as steps, of all observed kinds of objects: one copy for all subscriptions, kept while there are
+/// any.
 struct SentLists {
   private var lists: [ObjectReference: [Text: SentList]] = [:]
   private var kept: Set<Collection> = []
-  /// Objects whose lists are still to be kept. Until then, a list that changes is sent whole.
+  /// Collections with objects whose lists are not kept yet. Until they are, a list that changes is sent whole.
   private var waiting: [World.IDCursor] = []
-  /// Objects whose lists are kept at a time: 2 to 3 ms.
+  /// Objects whose lists are added in one turn: 2 to 3 ms.
   private static let objectsAtOnce = 200
-  /// The lists of another document's objects, which ``takeReplaced()`` takes: freeing many takes long.
+  /// Lists of the previous document's objects, for ``takeReplaced()``: freeing many takes long.
   private var replaced: [ObjectReference: [Text: SentList]] = [:]
 
   var isComplete: Bool { waiting.isEmpty }
 
-  /// Starts keeping the lists of objects that patterns reach, with those of `world`: of the first objects now, of more by ``keepMore(_:)``.
+  /// Keeps the lists in `world` of objects that the patterns reach: of the first objects now, of further ones in
+  /// ``keepMore(_:)``.
   mutating func keep(_ patterns: [StatePattern], _ world: World) {
     for collection in Collection.allCases where !kept.contains(collection) {
       guard patterns.contains(where: { $0.segments.first?.matches(Text(collection.rawValue)) ?? true }) else {
@@ -30,14 +32,14 @@ struct SentLists {
     keepMore(world)
   }
 
-  /// Growing a dictionary of many lists would hold the loop.
+  /// Reserves room for all lists, because growing a large dictionary would block the loop.
   private mutating func reserve(_ world: World) {
     lists.reserveCapacity(kept.reduce(0) { $0 + world.count(of: $1) })
   }
 
-  /// Keeps the lists of further objects.
+  /// Adds the lists of further objects.
   ///
-  /// - Parameter world: all its changes are recorded.
+  /// - Parameter world: a world whose changes have all been recorded.
   mutating func keepMore(_ world: World) {
     var left = Self.objectsAtOnce
     while left > 0, var cursor = waiting.popLast() {
@@ -48,7 +50,7 @@ struct SentLists {
     }
   }
 
-  /// Keeps the lists of another document's objects in place of those before.
+  /// Replaces the lists of the previous document's objects by those of the new ones.
   private mutating func restart(_ world: World) {
     replaced = lists
     lists = [:]
@@ -70,7 +72,7 @@ struct SentLists {
     if !known.isEmpty { lists[object] = known }
   }
 
-  /// The list at a path before the changes that are being recorded; nil where the value is not sent by steps.
+  /// The list at a path before the changes that are being recorded; nil if the value is not sent as steps.
   func list(at path: ModelPath) -> SentList? {
     guard path.names.count > 2, !lists.isEmpty, let object = path.object else { return nil }
     return lists[object]?[path.names[2]]
@@ -89,7 +91,7 @@ struct SentLists {
         lists[object]?[Text(property.rawValue)] = SentList(StateTree.node(at: change.event.path, in: world))
       case .member(let object, let name):
         guard kept.contains(object.collection) else { continue }
-        // A client's value may become a list, or cease to be one.
+        // The value of a client's member may become a list, or stop being one.
         lists[object, default: [:]][Text(name)] = SentList(StateTree.node(at: change.event.path, in: world))
       case .clock, .history, .document, .graphics: break
       }

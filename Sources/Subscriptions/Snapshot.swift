@@ -7,13 +7,13 @@ import JSON
 import JSONRPC
 import StateTree
 
-/// The values at some patterns as of one revision. Each is made when it is asked for.
+/// The values at some patterns as of one revision, each made when the iteration reaches it.
 package struct Snapshot {
   package struct Match {
     let pattern: StatePattern
     let path: ModelPath
     let node: StateNode
-    /// Whether an earlier pattern has led here, too.
+    /// Whether an earlier pattern has matched this path.
     let isRepeated: Bool
   }
 
@@ -29,7 +29,8 @@ package struct Snapshot {
 
   /// The matches of each pattern in turn.
   ///
-  /// - Parameter isSplit: whether collections are empty objects, and matches for each of their objects follow, so that none is long.
+  /// - Parameter isSplit: whether collections are sent as empty objects followed by matches for each of their objects, so that no
+  ///   value is long.
   func matches(isSplit: Bool) -> AnyIterator<Match> {
     var rest = patterns
     var done: [StatePattern] = []
@@ -51,10 +52,10 @@ package struct Snapshot {
     }
   }
 
-  /// More values are not sent in one message.
+  /// Snapshots with more values are sent in parts.
   private static let maxValues = itemsInOnePiece * 4
 
-  /// Whether a pattern leads to more objects than one message has values.
+  /// Whether a pattern matches more objects than one message may hold.
   private var hasManyObjects: Bool {
     patterns.contains { pattern in
       guard pattern.segments.count < 2 || pattern.segments[1] == .any else { return false }

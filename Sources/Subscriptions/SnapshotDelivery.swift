@@ -18,7 +18,7 @@ final class SnapshotDelivery: Delivery {
   private var pieces: ArraySlice<StatePiece> = []
   private var item = 0
   private var values = JSONWriter(capacity: 1 << 16)
-  /// What a value costs beyond its length, in bytes that are encoded in the same time: an object with many members 30 us.
+  /// Fixed cost of a value, as bytes that take the same time to encode: an object with many members takes 30 us.
   private static let bytesOfValue = 6144
 
   init(_ subscription: String, _ snapshot: Snapshot, willSend: @escaping (Snapshot.Match) -> Void) {

@@ -19,7 +19,7 @@ extension StateSubscriber {
       for match in snapshot.matches(isSplit: false) { rememberSent(match) }
       return whole
     }
-    // What is sent is recorded as it is sent, so that the loop is never held for all of it.
+    // Values are recorded as they are sent, so that the loop is not blocked by recording all of them at once.
     delivery = SnapshotDelivery(id, snapshot) { [unowned self] match in rememberSent(match) }
     return nil
   }
@@ -92,7 +92,7 @@ extension StateSubscriber {
 
   private func entries(_ path: ModelPath, _ recorded: PendingPaths.Entry, _ world: World) -> [Entry] {
     if recorded.operation == .remove {
-      // The object is added again: `entriesOfNew` compares both.
+      // The object is added again; `entriesOfNew` compares it with the old one.
       return before != nil && pending[path.prefix(2)] == .add ? [] : [.remove(path.description)]
     }
     guard patterns.contains(where: { $0.covers(path) }) else { return entriesOfNew(path, world) }
@@ -104,7 +104,7 @@ extension StateSubscriber {
     return StatePiece.pieces(path, node).enumerated().map { .write($0 == 0 ? recorded.operation : .add, $1) }
   }
 
-  /// Entries of the observed parts of an object that is new.
+  /// Entries for the observed parts of a new object.
   private func entriesOfNew(_ object: ModelPath, _ world: World) -> [Entry] {
     var entries: [Entry] = []
     for pattern in patterns where pattern.isBelow(object) {
@@ -160,7 +160,7 @@ extension StateSubscriber {
     return entries
   }
 
-  // MARK: What the client has
+  // MARK: Sent values
 
   private func rememberSent(_ match: Snapshot.Match) {
     guard match.pattern.segments.count > 2, !isObservedAbove(match.pattern, match.path) else { return }
@@ -186,7 +186,7 @@ extension StateSubscriber {
     sentPaths.remove(path)
   }
 
-  /// Records graphics of a delta as sent that are observed one by one.
+  /// Records graphics of a delta as sent, if they are observed individually.
   private func rememberSent(
     _ items: [(id: Int, operation: Operation)], of container: ModelPath, _ store: FeatureStore
   ) {
@@ -216,7 +216,7 @@ extension StateSubscriber {
     patterns.contains { $0.segments.count < pattern.segments.count && $0.covers(path) }
   }
 
-  /// Whether the path leads into a property's value; changes are recorded by the property's path.
+  /// Whether the path leads into a property's value, whose changes are recorded under the property's path.
   private static func isInsideValue(_ path: ModelPath) -> Bool {
     path.names.count > 4
       || path.names.count == 4 && !(path.object?.collection == .overlays && path.names[2] == "graphics")

@@ -1,5 +1,5 @@
-// `state/observe`: subscriptions to patterns of the state tree, sent as JSON Patch deltas. This file records changes; the file beside
-// makes deltas of them.
+// `state/observe`: subscriptions to patterns of the state tree, sent as JSON Patch deltas. This file records changes;
+// `StateSubscriber+Delivery.swift` makes deltas of them.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import Geometry
 import StateTree
 
 package final class StateSubscriber: Subscriber {
-  /// Of the wire's operations those on one path.
+  /// The operations of JSON Patch on a single path.
   package enum Operation {
     case add, replace, remove
 
@@ -25,9 +25,9 @@ package final class StateSubscriber: Subscriber {
   let exceptOrigin: String?
   package let maxRate: Double?
   package let defersEdits: Bool
-  /// The objects that the paths lead to; nil if one leads elsewhere: to several objects, the clock, the history.
+  /// The objects that the paths lead to; nil if a path leads to several objects, the clock or the history.
   private let followed: Set<ObjectReference>?
-  /// Those of them that have existed.
+  /// Members of `followed` that have existed.
   private var known: Set<ObjectReference> = []
 
   /// The revision of the last delta or snapshot.
@@ -36,9 +36,9 @@ package final class StateSubscriber: Subscriber {
   var graphics: [OverlayID: PendingGraphics] = [:]
   /// Indexes of patterns that reach into a value that changed.
   var touchedPatterns: Set<Int> = []
-  /// Texts last sent of parts of values.
+  /// Texts last sent for parts of values.
   var sentParts: [ModelPath: String] = [:]
-  /// Paths to remove when an object closes of which only parts are observed; see ``removal(_:_:)``.
+  /// Paths to remove when a partly observed object closes; see ``removal(_:_:)``.
   var sentPaths: Set<ModelPath> = []
   var origins: [Origin] = []
   package var needsResync = false
@@ -49,7 +49,7 @@ package final class StateSubscriber: Subscriber {
   var closedInDelivery: Set<ModelPath> = []
   /// The last world sent, while only differences from it are sent.
   var before: World?
-  /// With more changes recorded during a delivery, a snapshot is shorter than a delta.
+  /// Beyond this number of changes recorded during a delivery, a snapshot is shorter than a delta.
   private static let maxRecorded = 100_000
 
   package init(
@@ -75,13 +75,13 @@ package final class StateSubscriber: Subscriber {
   package var interests: [StatePattern] { patterns }
   package var isDirty: Bool { needsResync || !pending.isEmpty || !graphics.isEmpty || !touchedPatterns.isEmpty }
 
-  /// Notes which of the followed objects exist.
+  /// Records which of the followed objects exist.
   func noteKnown(_ world: World) {
     for object in followed ?? [] where world.revision(of: object) != nil { known.insert(object) }
   }
 
   package func compare(with world: World) {
-    // Changes that are recorded already differ from an older world.
+    // Recorded changes are differences from an older world.
     if !isDirty { before = world }
   }
 
@@ -118,7 +118,7 @@ package final class StateSubscriber: Subscriber {
     let below = patterns.enumerated().filter { $0.element.isBelow(path) }
     var coalesced = 0
     if operation == .remove, !below.isEmpty {
-      // An object that is removed, added and removed again between two deltas is still removed at the client.
+      // The client still has the object if it is removed, added and removed again between two deltas.
       var known: [ModelPath] = []
       let snapshot = (delivery as? SnapshotDelivery)?.snapshot
       if snapshot != nil { closedInDelivery.insert(path) }

@@ -4,7 +4,7 @@ import GeoModel
 import JSONRPC
 import StateTree
 
-/// Progress of a delivery that is sent in parts.
+/// Result of sending a part of a delivery.
 package enum DeliveryProgress {
   case done
   /// More parts follow and the output has room; other subscribers take their turn first.
@@ -13,7 +13,7 @@ package enum DeliveryProgress {
   case full
 }
 
-/// One subscription. It records which paths changed, and sends their values, read from the world at that time, when it is flushed.
+/// One subscription. It records which paths changed; when flushed, it sends their values, read from the world at that time.
 package protocol Subscriber: AnyObject {
   var id: String { get }
   /// Observed patterns. Changes at, above and below a matching path are recorded.
@@ -26,7 +26,7 @@ package protocol Subscriber: AnyObject {
   var isDirty: Bool { get }
   /// Whether recorded changes were discarded; the next flush sends a snapshot instead.
   var needsResync: Bool { get }
-  /// Whether the closing of an object, which has been recorded, ends the subscription: nothing that it follows is left.
+  /// Whether the recorded closing of `object` ends the subscription, because none of the objects that it follows is left.
   func ends(with object: ObjectReference, in world: World) -> Bool
 
   /// Records a change.
@@ -42,13 +42,14 @@ package protocol Subscriber: AnyObject {
   func flush(_ world: World, to session: Session, _ texts: inout PatchTexts)
   /// Sends further parts of the delivery in progress.
   func resume(_ session: Session) -> DeliveryProgress
-  /// The world of a snapshot that has been sent since the last call. Where another document has replaced it, nobody else has its objects.
+  /// The worlds of snapshots that have been sent since the last call. After a replacement of the document, each may hold the last
+  /// references to its objects.
   func takeSentWorlds() -> [World]
   /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot.
   ///
   /// - Returns: false when nothing was discarded.
   func discardRecorded() -> Bool
-  /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot, whatever has changed.
+  /// Discards the recorded changes; the next ``flush(_:to:_:)`` sends a snapshot even if nothing has changed.
   func resync()
   /// Sends only differences from `world`, the last state sent.
   func compare(with world: World)
@@ -63,7 +64,7 @@ extension Subscriber {
   package func takeSentWorlds() -> [World] { [] }
   package func compare(with world: World) {}
   package func stopComparing() {}
-  // Subscriptions to one object compare nothing and send one value.
+  // Subscriptions to one object send its current value without comparison.
   package func resync() {}
   // By default only the latest value is recorded: discarding it would save nothing.
   package func discardRecorded() -> Bool { false }

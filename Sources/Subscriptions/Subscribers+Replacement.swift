@@ -1,16 +1,16 @@
-// Another document: which of its objects subscriptions compare with those before, and which subscriptions get a fresh snapshot.
+// Replacement of the document: which subscriptions get the differences of its objects, and which a fresh snapshot.
 
 import GeoModel
 import JSONRPC
 import StateTree
 
 extension Subscribers {
-  /// Objects before and after that are compared one by one: about 10 ms.
+  /// Maximum number of objects, old and new, that are compared one by one: about 10 ms.
   private static let maxCompared = 500
 
-  /// The changes with one for each observed object behind the one that says that another document replaced all objects.
+  /// The changes, with a change for each observed object inserted after the replacement of the document.
   ///
-  /// Subscriptions to whole collections of so many objects that comparing them would hold the loop get a snapshot instead.
+  /// Subscriptions to collections with too many objects to compare without blocking the loop get a snapshot instead.
   package mutating func expanded(_ changes: [Change], from before: World, to world: World) -> [Change] {
     guard count > 0 else { return changes }
     let (whole, named) = observed
@@ -52,7 +52,7 @@ extension Subscribers {
     return Collection(rawValue: name.string).map(collections.contains) ?? false
   }
 
-  /// The smallest collections, as many as may be compared.
+  /// The smallest collections whose objects together do not exceed ``maxCompared``.
   private func compared(of whole: Set<Collection>, _ before: World, _ world: World) -> Set<Collection> {
     var left = Self.maxCompared
     let counts = whole.map { (collection: $0, count: before.count(of: $0) + world.count(of: $0)) }

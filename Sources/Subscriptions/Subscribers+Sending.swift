@@ -1,4 +1,4 @@
-// What the subscriptions of a client have recorded, as notifications: in turns, within rates, after the replies that come first.
+// Sends what subscriptions have recorded: in turns, within rate limits, after the replies that have to precede it.
 
 import GeoModel
 import GeoProtocol
@@ -51,7 +51,7 @@ extension Subscribers {
     return result
   }
 
-  /// Notifies the client that a subscription has ended, after all that it had to send.
+  /// Notifies the client that a subscription has ended, once all its recorded changes have been sent.
   private mutating func endIfSent(_ entry: Entry, _ world: World, _ session: Session) {
     guard let end = entry.end, !entry.isDelivering, !entry.subscriber.isDirty else { return }
     session.notify(
@@ -61,7 +61,7 @@ extension Subscribers {
     forget(entry)
   }
 
-  /// Releases the last sent world where the rate limit has passed: the next change is sent at once.
+  /// Releases the last sent worlds of subscriptions whose rate limit has passed: their next change is sent at once.
   private mutating func endRateLimits(_ now: SendTime) {
     rateLimited = rateLimited.filter { number in
       guard let entry = entries[number] else { return false }
@@ -102,7 +102,7 @@ extension Subscribers {
       return
     }
     let (previousNotBefore, written) = (entry.notBefore, session.written)
-    // The last changes before the end wait for nothing.
+    // The last changes before the end ignore the rate limit.
     if let rate = entry.subscriber.maxRate, entry.end == nil {
       let now = SendTime(world.clock, session.loop)
       if let due = entry.notBefore, now.isBefore(due) {

@@ -1,4 +1,4 @@
-// What a client has not read: which replies wait for deltas, and when deltas give way to a snapshot.
+// Slow clients: which replies wait for unsent deltas, and when deltas are replaced by a snapshot.
 
 extension Subscribers {
   /// Value of ``clock`` at the oldest change that has to be sent before a reply that states its revision; nil for none.

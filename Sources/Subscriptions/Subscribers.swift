@@ -1,4 +1,4 @@
-// All subscriptions of a client: which of them a change concerns, which have changes to send, and which replies wait for them.
+// All subscriptions of a client: which ones a change concerns, which have changes to send, and which replies wait for them.
 
 import GeoModel
 import GeoProtocol
@@ -11,17 +11,17 @@ package struct Subscribers {
   final class Entry {
     let subscriber: any Subscriber
     let number: Int
-    /// Whether the reply with its handle was sent; no notification precedes that.
+    /// Whether the reply with its handle has been sent; no notification precedes it.
     var isAnnounced = false
     /// Earliest time of the next send; nil before the first one.
     var notBefore: SendTime?
-    /// Value of ``clock`` at the oldest change that is recorded, and at the oldest one in the delivery in progress.
+    /// Values of ``clock`` at the oldest recorded change, and at the oldest change in the delivery in progress.
     var recordedAt: Int?
     var deliveringSince: Int?
     var isDelivering = false
-    /// Why it ends once all that is recorded has been sent, and with which object.
+    /// Reason and object of the subscription's end, which follows all recorded changes.
     var end: (reason: StateProtocol.EndReason, object: ObjectReference)?
-    /// An object that may come back, with whose closing nothing that it follows is left.
+    /// The closed object without which the subscription has nothing to follow; it may come back.
     var closed: ObjectReference?
 
     init(_ subscriber: any Subscriber, _ number: Int) {
@@ -36,8 +36,8 @@ package struct Subscribers {
   var lists = SentLists()
   /// Numbers of subscriptions with changes to send, ascending.
   var dirty: [Int] = []
-  /// Numbers of subscriptions that end unless an object comes back: by redo what undo has closed, by its cancel what was closed amid
-  /// an edit.
+  /// Numbers of subscriptions that end unless their object comes back: by redo after an undo has closed it, or by cancelling the
+  /// edit in which it was closed.
   private var closedByUndo: Set<Int> = []
   private var closedInEdit: Set<Int> = []
   /// Rate-limited subscriptions that have sent: changes until the next send are coalesced.
@@ -45,12 +45,12 @@ package struct Subscribers {
   private var lastID = 0
   /// Number of subscriptions ever made, and the number of the newest one.
   package private(set) var made = 0
-  /// How many batches of changes have been recorded.
+  /// Number of batches of changes recorded.
   package private(set) var clock = 0
   /// Changes merged into later ones before they were sent.
   package private(set) var coalesced = 0
   package internal(set) var resyncs = 0
-  /// Whether an edit is under way whose changes some subscriptions defer.
+  /// Whether an edit is in progress whose changes some subscriptions defer.
   package private(set) var isEditing = false
 
   package var count: Int { entries.count }
@@ -111,7 +111,7 @@ package struct Subscribers {
 
   // MARK: Recording
 
-  /// What was kept of another document's objects, to be freed elsewhere.
+  /// Lists kept for the previous document's objects, to be freed on another thread.
   package mutating func takeReplacedLists() -> some Sendable { lists.takeReplaced() }
 
   /// - Parameter isReplaced: whether another document has replaced all objects.

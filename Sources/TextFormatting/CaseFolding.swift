@@ -3,8 +3,8 @@
 /// Full case folding of the Unicode Standard (section 5.18), as CQL2 requires: `ß`, `ẞ` and `SS` become `ss`, `Σ` and
 /// `ς` become `σ`.
 ///
-/// The standard library has no folding, but the mappings it is derived from: each code point is lower-cased after it is
-/// upper-cased, with three exceptions. This is CaseFolding.txt, status C and F, of version 14.
+/// The standard library has no case folding, so it is derived from the case mappings: each code point is upper-cased and then
+/// lower-cased, with three exceptions. The result is CaseFolding.txt, status C and F, of version 14.
 package enum CaseFolding {
   /// - Complexity: O(n).
   package static func folded(_ text: String) -> String {
@@ -19,7 +19,7 @@ package enum CaseFolding {
     // The dotless i matches no other letter.
     case 0x131: result.unicodeScalars.append(scalar)
     case 0x1E9E: result += "ss"
-    // Cherokee, whose upper case is the older.
+    // Cherokee folds to upper case, which is the older form.
     case 0x13A0...0x13FD, 0xAB70...0xABBF: result += scalar.properties.uppercaseMapping
     default:
       for upper in scalar.properties.uppercaseMapping.unicodeScalars { result += upper.properties.lowercaseMapping }

@@ -14,7 +14,7 @@ package struct DateFormat: Sendable {
   }
 
   private let pieces: [PatternPiece<Field>]
-  /// Whether the pattern has no day of the month.
+  /// Whether the pattern has no day of the month, which selects another form of names.
   private let isAlone: Bool
 
   package init(_ pattern: String) throws(PatternProblem) {

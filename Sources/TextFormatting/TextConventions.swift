@@ -9,7 +9,7 @@ public enum UnitSystem: String, Hashable, Sendable, CaseIterable { case metric, 
 ///
 /// A class, so that evaluating an expression for each feature passes a single reference.
 public final class TextConventions: Sendable {
-  /// English, metric, UTC: for computing, comparing and looking up.
+  /// English, metric, UTC: for computations, comparisons and look-ups.
   public static let neutral = TextConventions()
 
   package let numbers: NumberStyle

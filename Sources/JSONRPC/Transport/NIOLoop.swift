@@ -10,7 +10,7 @@ final class NIOLoop: Loop {
   private let parsing = NIOThreadPool(numberOfThreads: 1)
   private let saving = NIOThreadPool(numberOfThreads: 1)
   private let work: WorkPool
-  /// Whether a timer lowers long work.
+  /// Whether a timer that lowers the priority of long work is running.
   private let watchesWork = Atomic(false)
 
   init(_ eventLoop: any EventLoop) {
@@ -20,7 +20,7 @@ final class NIOLoop: Loop {
 
   var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
   var isCurrent: Bool { eventLoop.inEventLoop }
-  /// Whether threads that share the processors work.
+  /// Whether worker threads, which share the processors with the loop, are busy.
   var isWorking: Bool { work.isWorking }
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }

@@ -18,7 +18,7 @@ final class PipeTransport: ChannelInboundHandler {
   /// The channel's own, non-blocking descriptor: written to directly while nothing waits in the channel.
   private let output: CInt
   private let input: CInt
-  /// Whether other threads of the process work.
+  /// Whether other threads of the process are busy.
   private let isWorking: () -> Bool
   private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   private var hasWritten = false
@@ -40,7 +40,7 @@ final class PipeTransport: ChannelInboundHandler {
   private var isFinished = false
 
   /// - Parameters:
-  ///   - isWorking: whether other threads of the process work.
+  ///   - isWorking: whether other threads of the process are busy.
   ///   - finish: called once with the exit code when everything has ended.
   init(
     session: Session, input: CInt, output: CInt, isWorking: @escaping () -> Bool, finish: @escaping (Int32) -> Void
@@ -83,11 +83,11 @@ final class PipeTransport: ChannelInboundHandler {
     }
   }
 
-  /// Reads what is there, or comes within ``patience``.
+  /// Reads available input, or input that arrives within ``patience``.
   ///
-  /// To wake a thread that waits in a poll takes longer than most requests do. A client that has replied quickly gets some patience,
-  /// until it does not reply in time; others on the processor go first. An idle server polls, and so does one whose threads work: it may
-  /// wait many milliseconds for the processor that it has yielded.
+  /// Waking a thread from a poll takes longer than most requests. After a quick reply the transport therefore retries the read
+  /// for ``patience``, yielding the processor in between, until a reply does not come in time. It polls when idle, and when
+  /// worker threads are busy: a yielded processor may then come back only after many milliseconds.
   private func readSoon() -> Int? {
     let start = NIODeadline.now()
     let patience = patience > .zero && isWorking() ? .zero : patience

@@ -22,7 +22,7 @@ struct StandardStreams: Sendable {
   /// Takes the streams: afterwards descriptor 0 is empty and output printed to descriptor 1 goes to standard error, so
   /// that no library can read from or write to the wire.
   static func take() throws(StreamError) -> StandardStreams {
-    // What nobody can read is not served.
+    // Without standard output no client can read answers.
     guard fcntl(1, F_GETFD) != -1 else { throw StreamError("standard output", errno) }
     try fillClosed()
     var restore: [(CInt, CInt)] = []
@@ -35,8 +35,8 @@ struct StandardStreams: Sendable {
     return StandardStreams(input: input, output: output, pumped: pumped, restore: restore, pumpFailure: failure)
   }
 
-  /// Calls `gone` on a thread of its own when nobody can read the output any more. An event loop notices only when it writes, and
-  /// NIO, which then closes its end of the pipe in silence, not even while it waits to write on.
+  /// Calls `gone` on a thread of its own when the reader of the output has closed it. An event loop notices this only when it
+  /// writes; NIO then closes its end of the pipe silently, and does not notice while a write is pending.
   func watchReader(gone: @escaping @Sendable () -> Void) {
     if let pumped {
       return startThread {
@@ -45,7 +45,7 @@ struct StandardStreams: Sendable {
         gone()
       }
     }
-    // A copy: the number of a descriptor that NIO closes may soon be another's.
+    // A copy: NIO may close the descriptor, whose number is then reused.
     guard let copy = try? Self.duplicate(output) else { return }
     startThread {
       // Without events asked for, only errors and the end are reported.
@@ -172,7 +172,7 @@ struct StandardStreams: Sendable {
 private final class PumpFailure: Sendable {
   let error = Mutex<StreamError?>(nil)
 
-  /// Keeps what `errno` says.
+  /// Records the current `errno`.
   func note(_ stream: String) {
     let found = StreamError(stream, errno)
     error.withLock { $0 = $0 ?? found }

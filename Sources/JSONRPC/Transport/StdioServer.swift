@@ -46,7 +46,7 @@ public enum StdioServer {
       session.onClientProcess = { [loop = session.loop] process in
         watchProcess(process) { loop.execute { bound.value.end(.atOnce(code: 1)) } }
       }
-      // Behind input: a client that says `exit` may close both streams in the same moment.
+      // Behind input: a client may close both streams directly after sending `exit`.
       streams.watchReader { [loop = session.loop] in
         loop.executeBehindInput { bound.value.end(.atOnce(code: 1)) }
       }
@@ -80,7 +80,7 @@ public enum StdioServer {
     _ = streams.pumped?.wait(timeout: .now() + 5)
     streams.giveBack()
     trace?.close()
-    // What was not read or written whole is no success.
+    // Incomplete input or output makes the exit status a failure.
     if let failure = streams.failure { logger.critical("\(failure)") }
     _exit(code == 0 && streams.failure != nil ? 1 : code)
   }

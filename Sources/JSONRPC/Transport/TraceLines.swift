@@ -3,7 +3,7 @@
 
 import JSON
 
-/// What a line of a trace is made of.
+/// The source of a line of a trace.
 enum TraceEvent: Sendable {
   case begun(Framing)
   case traffic(Traffic)
@@ -131,7 +131,7 @@ struct TraceLines: Sendable {
     }
   }
 
-  /// Writes a value so that a runner sends or expects it as it is, unless it is plain: then no name in it is replaced.
+  /// Writes a value so that a runner sends or expects it literally; a plain value needs no marker.
   private static func writeLiteral(
     _ isPlain: Bool, to writer: inout JSONWriter, _ write: (inout JSONWriter) -> Void
   ) {

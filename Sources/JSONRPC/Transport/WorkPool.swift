@@ -1,4 +1,4 @@
-// Threads for the application's work: more than processors, and long work yields to short.
+// Threads for the application's work: more threads than processors, and a lower priority for long work.
 
 import DequeModule
 import Dispatch
@@ -7,8 +7,8 @@ import Platform
 
 /// Runs work on threads that start when there is work for them, the most urgent first and then in order.
 ///
-/// Work that takes longer than ``lowerAfter`` gets a lower priority with the system, unless somebody waits for it
-/// (`userInitiated`), so that ten milliseconds of work beside many seconds of it take little longer than alone.
+/// Work that takes longer than ``lowerAfter`` gets a lower priority from the system, unless a request waits for it
+/// (`userInitiated`): ten milliseconds of work take little longer beside many seconds of other work than alone.
 final class WorkPool: Sendable {
   /// Enough that long tasks, of which a client starts a few, leave threads for short ones.
   static let threadLimit = max(16, 2 * processorCount())
@@ -21,22 +21,22 @@ final class WorkPool: Sendable {
   }
 
   private struct Running {
-    /// The system's number of it.
+    /// The system's number of the thread.
     let thread: Int
     let priority: WorkPriority
     let since: UInt64
     var isLowered: Bool
   }
 
-  // Its lock is taken for each piece of work, 10^5 times a second: nothing in here is hashed.
+  // The lock is taken 10^5 times a second, for each piece of work: the state contains no hash tables.
   private struct State {
     /// By priority, the most urgent first.
     var waiting = WorkPriority.allCases.map { _ in Deque<Job>() }
-    /// A handful.
+    /// A few entries, so that linear search is fast.
     var running: [Running] = []
     var threads = 0
     var idle = 0
-    /// Whether a thread wakes or soon will: it wakes the next where there is work for that.
+    /// Whether a thread is being woken; it wakes the next one if more work waits.
     var isWaking = false
 
     mutating func next() -> Job? {
@@ -48,7 +48,7 @@ final class WorkPool: Sendable {
 
     var isWaiting: Bool { waiting.contains { !$0.isEmpty } }
 
-    /// Whether a thread is to be woken, which from now on wakes.
+    /// Decides whether to wake a thread and, if so, sets ``isWaking``.
     mutating func beginWaking() -> Bool {
       guard !isWaking, idle > 0 || threads < threadLimit else { return false }
       isWaking = true
@@ -56,21 +56,21 @@ final class WorkPool: Sendable {
     }
   }
 
-  // Not `Mutex`: that goes to who waits for it, who has to wake first, and so on for all that come meanwhile.
+  // Not `Mutex`: an unlock hands it to a waiting thread, which has to wake first; all later callers wait meanwhile.
   private let state = NIOLockedValueBox(State())
   private let idle = DispatchSemaphore(value: 0)
   private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// - Parameter later: runs its argument later, on a thread whose priority is not lowered: a new thread has that of the one that
-  ///   starts it.
+  /// - Parameter later: runs its argument later, on a thread with normal priority, because a new thread inherits the priority of
+  ///   the thread that starts it.
   init(later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.later = later }
 
   var isWorking: Bool { state.withLockedValue { !$0.running.isEmpty } }
 
   /// Runs `body` on another thread.
   ///
-  /// One thread is woken at a time, and later: to wake one costs as much as a short piece of work, and the first does many of them
-  /// before a second is there.
+  /// One thread is woken at a time, in a later turn: waking costs as much as a short piece of work, and the first thread
+  /// completes many of them before a second one is awake.
   func submit(_ priority: WorkPriority, _ body: @escaping @Sendable () -> Void) {
     let wakes = state.withLockedValue { state in
       state.waiting[priority.rank].append(Job(priority: priority, body: body))
@@ -79,7 +79,7 @@ final class WorkPool: Sendable {
     if wakes { later { self.wake() } }
   }
 
-  /// Wakes a thread or starts one, after ``State/beginWaking()``.
+  /// Wakes or starts a thread, after ``State/beginWaking()``.
   private func wake() {
     let isNew = state.withLockedValue { state in
       guard state.isWaiting else {
@@ -97,7 +97,7 @@ final class WorkPool: Sendable {
     if isNew { launch(isWaking: true) }
   }
 
-  /// Geometries and documents nest: as much stack as a program's first thread.
+  /// The stack is as large as a program's main thread has, since geometries and documents nest.
   private func launch(isWaking: Bool) {
     later { startThread(stackBytes: 8 << 20) { self.serve(isWaking: isWaking) } }
   }
@@ -125,7 +125,7 @@ final class WorkPool: Sendable {
         if job.priority == .background { lowerPriority(ofThread: thread, by: job.priority.reduction) }
         job.body()
       case .leave(let isNeeded):
-        // Another takes its place where there is work.
+        // A new thread takes its place if work waits.
         if isNeeded { launch(isWaking: false) }
         return
       }
@@ -136,7 +136,7 @@ final class WorkPool: Sendable {
   private static func turn(of thread: Int, isWaking: Bool, at now: UInt64, _ state: inout State) -> Turn {
     if isWaking { state.isWaking = false }
     let last = state.running.firstIndex { $0.thread == thread }.map { state.running.remove(at: $0) }
-    // The system lets nobody but its administrator raise a priority again.
+    // Only a privileged process may raise a priority again.
     if last?.isLowered == true {
       let isNeeded = state.isWaiting
       if !isNeeded { state.threads -= 1 }
@@ -151,9 +151,9 @@ final class WorkPool: Sendable {
     return .work(job, wakes: state.isWaiting && state.beginWaking())
   }
 
-  /// Lowers what has run for long. To be called now and then while there is work.
+  /// Lowers the priority of work that has run for long. To be called periodically while there is work.
   ///
-  /// - Returns: whether anything runs that may have to be lowered later.
+  /// - Returns: whether running or waiting work may have to be lowered later.
   func lowerLongWork() -> Bool {
     state.withLockedValue { state in
       let now = monotonicNanoseconds()
@@ -164,7 +164,7 @@ final class WorkPool: Sendable {
         if now - work.since < Self.lowerAfter {
           remains = true
         } else {
-          // Under the lock: the thread has not ended, and its number is its own.
+          // Under the lock the thread cannot have ended, so its number has not been reused.
           lowerPriority(ofThread: work.thread, by: work.priority.reduction)
           state.running[index].isLowered = true
         }
@@ -175,7 +175,7 @@ final class WorkPool: Sendable {
 }
 
 extension WorkPriority {
-  /// Its place among those that wait.
+  /// Index of the priority's queue.
   fileprivate var rank: Int {
     switch self {
     case .userInitiated: 0
