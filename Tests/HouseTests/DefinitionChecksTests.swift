@@ -84,7 +84,6 @@ private let mistakes = [
       + #"{"name": "hue", "type": "string", "settable": true, "saved": "written", "doc": "Its color."},"#,
     #"members of it are settable, and no command has its "members""#),
   Mistake(#""undo": true, "document": "none""#, #""undo": true"#, "/kinds/0/document: expected one of"),
-  Mistake(#""document": "none""#, #""document": "listed""#, "no type has the collection"),
   Mistake(#""undo": true"#, #""undo": true, "after": "things""#, "no order of collections has sampleThings behind things"),
   Mistake(
     #""doc": "All kinds of members.", "since": "0.2.0","#,
