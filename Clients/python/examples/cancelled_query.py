@@ -11,9 +11,9 @@ from typing import Any
 import geomodel
 from geomodel.errors import CancelledError, UnknownIdError
 
-# So many that looking through their names takes a while: short questions are answered before anyone could close a view.
+# So many that a search of their names takes a while: short queries are answered before anyone could close a view.
 COUNT = 200_000
-# Three at the end of the lane, and the rest all in one house.
+# Three at the end of the lane, and all others in one house.
 NUMBERS = [101, 103, 102] + [1] * (COUNT - 3)
 
 

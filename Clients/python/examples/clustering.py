@@ -1,6 +1,6 @@
 """Clustering switched on and off, with the features of a cluster listed: `FeatureReduction`, `AggregateGeoElement.geoElements`.
 
-Clusters keep their ids as long as their features are the same; zooming to the scale that a cluster names makes it fall apart.
+Clusters keep their ids as long as their features are the same; at the scale that a cluster names (`expansionScale`) it splits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The demonstration: one session on real data, printed line by line, its claims checked at the end.
 
-Each line of the transcript says when it was, what was sent, what came back and how long that took. Exits with 1 when a claim
-does not hold. Needs nothing but the standard library and the server: `make demo`, or `PYTHONPATH=Clients/python/src
+Each line of the transcript has the time, what was sent, the answer and its duration. Exits with 1 when a claim does not
+hold. Needs only the standard library and the server: `make demo`, or `PYTHONPATH=Clients/python/src
 python3 Clients/python/examples/demo.py`.
 """
 
@@ -76,7 +76,7 @@ async def fly(server: geomodel.Server, say: Transcript) -> None:
                 lambda result: f"arrived: {flag(result['arrived'])}",
             )
         )
-        # The flight is to be watched, and interrupted, on its way.
+        # The flight is observed and interrupted before it ends.
         await asyncio.sleep(1.2)
         midway = await say.step(
             "view/getViewpoint", server.view.get_viewpoint(view="view"), lambda now: where(now["viewpoint"])
@@ -122,7 +122,7 @@ async def add_cities(server: geomodel.Server, say: Transcript) -> None:
         "overlay/get", server.overlay.get(overlay="marks"), lambda got: f"{got['graphicCount']}, {box(got['extent'])}"
     )
 
-    # The same question, answered here from all of them.
+    # The same query, answered here from all of them.
     everything = await server.feature.query(layer="cities", limit=1000)
     inside = {f["id"] for f in everything["features"] if within(f["geometry"]["coordinates"], EUROPE)}
     say.claim({f["id"] for f in found["features"]} == inside, f"the box holds just the {len(inside)} cities that are in it")

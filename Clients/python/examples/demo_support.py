@@ -1,4 +1,4 @@
-"""What the demonstration prints with: the transcript with its claims, and the wording of places, boxes and errors."""
+"""The output of the demonstration: the transcript with its claims, and the wording of places, boxes and errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Transcript:
-    """Prints the steps as they are answered, and keeps the claims for the end."""
+    """Prints the steps as they are answered, and the claims at the end."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -32,7 +32,7 @@ class Transcript:
         print(f"{at:7.3f} s {span:>12}  {method:<25} {what.strip():<30}  {came}", flush=True)
 
     async def step(self, sent: str, call: Awaitable[T], came: Callable[[T], str]) -> T:
-        """Awaits a call, then prints it; `sent` is the method and, after two spaces, with what; `came` words the result."""
+        """Awaits a call, then prints it; `sent` is the method and, after two spaces, its params; `came` describes the result."""
         began = time.perf_counter()
         result = await call
         self.line(sent, came(result), time.perf_counter() - began)
@@ -52,7 +52,7 @@ class Transcript:
 
 
 async def failing(call: Awaitable[Any]) -> tuple[Any, float]:
-    """The error that a call ends with (its result, should it have one) and when that was."""
+    """The error that ends a call (its result, if it has one), and the time."""
     try:
         outcome = await call
     except geomodel.GeoModelError as error:
@@ -61,7 +61,7 @@ async def failing(call: Awaitable[Any]) -> tuple[Any, float]:
 
 
 def write_geojson(path: Path, size: int) -> None:
-    """Points all over the world, the same 20,000 again and again, until the file has the size."""
+    """Points all over the world, the same 20,000 repeated until the file has the size."""
     places = ",\n".join(
         f'{{"type":"Feature","geometry":{{"type":"Point","coordinates":[{n * 7919 % 36000 / 100 - 180:.2f},'
         f'{n * 4729 % 18000 / 100 - 90:.2f}]}},"properties":{{"name":"place {n}","kind":"k{n % 8}","value":{n}}}}}'

@@ -1,8 +1,8 @@
-"""A derived score and a read-only binding: `var score: Int { right.count * 10 - wrong.count }`, and `let score` for who
-shows it.
+"""A derived score and a read-only binding: `var score: Int { right.count * 10 - wrong.count }`, and `let score` for the view
+that shows it.
 
 The score counts the questions in two lists and follows them, in the same revision; nobody can set it. A read-only
-binding lends a value to who must not write it, though its owner may.
+binding gives a value to code that must not write it, though its owner may.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Environment values: `@Environment(\.questionsPerSession)` with a default, and `.environment(_:_:)` at two levels.
 
 A key is registered with its default. Views inherit the value of their map, unless they have their own. A subscription to the
-value of a node gets its changes only.
+value of a node gets only its changes.
 """
 
 from __future__ import annotations

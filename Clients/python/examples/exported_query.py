@@ -1,6 +1,6 @@
-"""What a query matches goes to a file, and the file can be opened as any other.
+"""The features of a query are written to a file, which can be opened like any other.
 
-The file appears under its name when it is complete; what is there already is replaced on request only.
+The file appears under its name when it is complete; an existing file is replaced only on request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is under a tap, by layer: `identifyLayers(screenPoint:tolerance:)`, and an alert that counts what was found.
 
-A group's count is that of its layers. The question is a task of the view: of quick taps only the newest is answered, and closing the
-view ends it.
+A group's count is that of its layers. The search is a task of the view: of quick taps only the newest is answered, and closing
+the view ends it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def count(result: Any) -> int:
 
 
 async def tap(server: geomodel.Server, at: tuple[float, float]) -> None:
-    """Shows how much is at a place of the map, layer by layer, top to bottom."""
+    """Shows how many features are at a place of the map, layer by layer, top to bottom."""
     point: Any = {"type": "Point", "coordinates": at}
     place = (await server.view.to_screen(view="view", locations=[point]))["points"][0]
     found = await server.options(scope="view", key="tap").view.identify(

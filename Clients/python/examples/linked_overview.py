@@ -1,7 +1,7 @@
 """An overview map that follows a main view: one link between the centers of two views.
 
-`/views/v/center`, `scale` and `rotation` are the view's own, whatever kind of viewpoint was set: a link to them stays
-while a bounding geometry is set, and while the view flies.
+A view has `/views/v/center`, `scale` and `rotation` for any kind of viewpoint: a link to them remains while a
+bounding geometry is set, and during an animation.
 """
 
 from __future__ import annotations

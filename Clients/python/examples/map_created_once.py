@@ -1,7 +1,7 @@
 """A map that is created once, though the client redraws: SwiftUI's `@StateObject private var map = Map(...)`.
 
-A view's body runs again and again, and the map in its state stays the one it was. Here each redraw says which map and
-view it wants; `if_exists="reuse"` makes them the first time only.
+A view's body runs again and again, and the map in its state stays the same. Here each redraw creates the map and the
+view with `if_exists="reuse"`, which makes them only the first time.
 """
 
 from __future__ import annotations

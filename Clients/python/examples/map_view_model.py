@@ -1,7 +1,7 @@
 """A view model: `class MapModel: ObservableObject { let map: Map; let cities: FeatureLayer; @Published var location }`.
 
-The model holds references to the map and the layer, which stay what they are, and a location that follows a source.
-Whoever shows the location watches that property alone.
+The model holds references to the map and the layer, which stay the same, and a location that follows a source.
+A view that shows the location observes only that property.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 with geomodel.launch_sync() as server:
-    server.clock.set(mode="manual")  # No waiting, and the same each time.
+    server.clock.set(mode="manual")  # Manual time: no waiting, and the same result each time.
     server.source.open(id="world", path=DATA / "naturalearth_110m.gpkg")
     server.map.create(id="map")
     server.layer.add(map="map", source="world", source_layer="cities", id="cities")

@@ -1,7 +1,7 @@
 """The Mapper app: a map with a feature layer, the user's location kept in the middle, and its coordinates as text.
 
 `MapView(map).locationDisplay(...)` with `Text(model.coordinates)` below it and `.onDisappear { stop() }`. The text is
-a derived property: it follows the location without a line of code that updates it.
+a derived property: it follows the location, and no code updates it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ with geomodel.launch_sync() as server:
     server.layer.add(map="map", source="world", source_layer="countries", id="countries")
     server.layer.load(layer="countries")
     server.view.create(id="view", map="map")
-    # .onDisappear: what the view owns ends with it.
+    # .onDisappear: objects that the view owns are closed with it.
     server.location.create_simulated(id="gps", line=EQUATOR, velocity=100, owner="view")
     server.view.set_location_display(view="view", source="gps", auto_pan_mode="recenter", wander_extent_factor=0)
     server.view_model.create(

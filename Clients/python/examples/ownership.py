@@ -1,7 +1,7 @@
 """Ownership: created once, borrowed, gone with its owner: `@StateObject` in one view, `@ObservedObject` in another.
 
-A view owns its model; another model borrows it by its id. Watching makes nothing. When the view closes, what it owns
-goes with it, and who borrowed has null.
+A view owns its model; another model borrows it by its id. Observing creates nothing. When the view closes, the objects
+that it owns are closed, and references to them become null.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A list of people: `ForEach($people)` with `.onMove` and `.onDelete`, kept as ids in their order and a dictionary by id.
 
-A person is edited in the dictionary, which leaves the order alone; sorting moves ids, which leaves the people alone. What is
-deleted is named by its id: no index can go stale.
+A person is edited in the dictionary, which does not change the order; sorting moves ids, which does not change the people.
+A deleted person is named by id: no index can be outdated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 def names(people: geomodel.SyncStateSubscription) -> list[str]:
-    """What the list shows, from what was observed."""
+    """The list that is shown, from the observed values."""
     return [people.at(f"{PEOPLE}/{id}/name") for id in people.at(ORDER)]
 
 
@@ -30,7 +30,7 @@ def places(people: geomodel.SyncStateSubscription) -> list[str]:
 
 
 def delete(server: geomodel.SyncServer, id: str, left: list[str]) -> Any:
-    """Takes a person out of both, in one step that can be undone under its name."""
+    """Removes a person from both, in one step that can be undone by its name."""
     return server.view_model.set(
         view_model="list", values={"order": left}, clear=[f"/people/{id}"], meta={"step": "Delete a person"}
     )

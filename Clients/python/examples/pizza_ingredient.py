@@ -1,7 +1,7 @@
 """A binding to a part of a value: `IngredientRow(ingredient: $pizza.ingredients[id])`, a row that edits one ingredient.
 
-The row is given a binding, and knows neither the pizza nor the other ingredients. What it sets is set in the pizza; who watches
-another ingredient gets nothing.
+The row is given a binding, and knows neither the pizza nor the other ingredients. What it sets is set in the pizza;
+observers of another ingredient get nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 def add_one(server: geomodel.SyncServer, amount: str) -> int:
-    """The row's plus button: all that it has is a binding."""
+    """The row's plus button, which has only a binding."""
     more = server.binding.get(binding=amount)["value"] + 1
     return int(server.binding.set(binding=amount, value=more)["value"])
 

@@ -1,6 +1,6 @@
 """An observable object with updates by property: `@Observable class Person { var name; var age }`.
 
-A subscription to one property gets that one. Replacing the whole object notifies only those whose value differs.
+A subscription to one property gets only its changes. Replacing the whole object notifies only subscribers whose value differs.
 """
 
 from __future__ import annotations

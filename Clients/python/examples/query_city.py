@@ -1,7 +1,7 @@
-"""A search started by a button, `Button("Query City") { ... }`, in two manners that SwiftUI has for it.
+"""A search started by a button, `Button("Query City") { ... }`, in the two ways of SwiftUI.
 
-`Task { }`: the search belongs to nobody, lives on when the view is closed, and is cancelled by the handle that the button has kept.
-`.task { }`: it is bound to the view, whose closing cancels it. Here the second one names the view as its scope, and that is all.
+`Task { }`: the search belongs to no view, continues when the view is closed, and is cancelled by the handle that the button keeps.
+`.task { }`: the search belongs to the view, whose closing cancels it. Here it only names the view as its scope.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 async def query_city(server: geomodel.Server, text: str, **task: Any) -> str:
-    """What the button does: looks for cities, the largest first; answers their names, or that it was cancelled."""
+    """What the button does: looks for cities, the largest first; returns their names, or that it was cancelled."""
     try:
         found = await server.options(**task).locator.geocode(
             overlay="cities", search_text=text, field="name", weight_field="population", max_results=3

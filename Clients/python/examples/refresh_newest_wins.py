@@ -1,8 +1,8 @@
 """A refresh where the newest wins, and `enum Status { case processing, empty, idle([Item]), failed(Error) }`.
 
-State and data are one value, so that no list stands beside an error. Refreshes are tasks of one scope and key: a
-newer one supersedes what is under way, and what was superseded leaves the status to the newer. Closing the model cancels
-what is under way, ends the streams of who watches, and is no error of a refresh: nobody is left to show it to.
+State and data are one value, so that there is never a list beside an error. Refreshes are tasks of one scope and key: a
+newer one supersedes the running one, which leaves the status to the newer. Closing the model cancels the running
+refresh, ends the observers' streams, and is no error of a refresh: no view is left that would show it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STATUS = "/viewModels/catalogue/status"
 
 
 async def refresh(server: geomodel.Server, path: Path) -> str:
-    """Lists the layers of a file; answers how it went, or `gone` when the model was closed meanwhile."""
+    """Lists the layers of a file; returns how it went, or `gone` when the model was closed meanwhile."""
     try:
         return await refreshed(server, path)
     except UnknownIdError:
@@ -81,7 +81,7 @@ async def main() -> None:
                 check(shown.at(STATUS + "/error/kind") == "fileNotFound", "the status has its error, and no items")
 
                 last = asyncio.create_task(refresh(server, big))
-                await asyncio.sleep(0)  # The refresh goes first.
+                await asyncio.sleep(0)  # Lets the refresh begin first.
                 await server.view_model.get(view_model="catalogue")
                 shown.take_all()
                 await server.view_model.close(view_model="catalogue")

@@ -1,7 +1,7 @@
 """A shared object: `.environmentObject(user)` above, `@EnvironmentObject var user: User` far below, and nothing in between.
 
-It is provided once, at any node, and resolved by name from any node below; those between do not use it. Where nobody above has
-provided it, that is an error which names it, not a crash.
+It is provided once, at any node, and resolved by name from any node below; nodes in between do not use it. If no node above
+provides it, the answer is an error that names it, not a crash.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 def user_name(server: geomodel.SyncServer, node: str) -> str:
-    """What a badge drawn at this node shows: it knows the name of the object and where it stands itself, and no more."""
+    """What a badge drawn at this node shows: it knows only the name of the object and its own node."""
     user = server.view_model.resolve(name="user", node=node)["viewModel"]
     return str(server.view_model.get(view_model=user)["values"]["name"])
 

@@ -23,13 +23,13 @@ def check(holds: bool, claim: str) -> None:
 
 
 def write_big_file(path: Path) -> None:
-    """One that takes long enough to open that the view can be closed meanwhile."""
+    """A file that takes so long to open that the view can be closed meanwhile."""
     feature = '{"type": "Feature", "properties": {}, "geometry": {"type": "Point", "coordinates": [12.5, 41.5]}}'
     path.write_text('{"type": "FeatureCollection", "features": [' + ",".join([feature] * 250_000) + "]}")
 
 
 async def load(server: geomodel.Server, key: str, path: Path) -> str:
-    """Opens a file for the view; answers what it has."""
+    """Opens a file for the view; returns its layers."""
     try:
         source = await server.options(scope="view", key=key).source.open(path=path)
     except CancelledError:
@@ -52,7 +52,7 @@ async def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             big = Path(folder) / "big.geojson"
             write_big_file(big)
-            # One behind the other, without waiting: two loads, who runs, and the closing.
+            # One after the other, without waiting: two loads, the list of tasks, and the closing.
             first, second, running, _ = await asyncio.gather(
                 load(server, "places", big),
                 load(server, "shapes", big),

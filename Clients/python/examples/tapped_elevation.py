@@ -1,7 +1,7 @@
 """Elevation at a tapped point: `.task(id: tapped) { ... }` over an ArcGIS surface, with a callout that is state, not a window.
 
-The question is a task of the view with one key: a newer tap supersedes it, the same tap joins it, no tap (None) idles. The
-callout is a view model that belongs to the view; its text is derived, so that no code formats it.
+The query is a task of the view with one key: a newer tap supersedes it, the same tap joins it, without a tap (None) there is
+no query. The callout is a view model that belongs to the view; its text is derived, so that no code formats it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 async def tap(server: geomodel.Server, at: tuple[float, float] | None) -> str:
-    """Shows the height at a point in the callout, or nothing; answers how that went."""
+    """Shows the height at a point in the callout, or nothing; returns how that went."""
     if at is None:
         await server.task.cancel(task="tap")
         await server.view_model.set(view_model="callout", clear=["point", "height"])
@@ -40,7 +40,7 @@ async def tap(server: geomodel.Server, at: tuple[float, float] | None) -> str:
     await server.view_model.set(
         view_model="callout",
         values={"point": at, "height": round(height["elevation"], 1) if height["type"] == "value" else None},
-        clear=[] if height["type"] == "value" else ["height"],  # None among the values would leave the old height.
+        clear=[] if height["type"] == "value" else ["height"],  # None among the values would leave the old height unchanged.
     )
     return "shown"
 

@@ -1,6 +1,6 @@
-"""Two watchers of one colour set: an `@Observable class ColorSet`; one view reads the foreground, another the background.
+"""Two observers of one colour set: an `@Observable class ColorSet`; one view reads the foreground, another the background.
 
-Each is woken by what it reads, and by that alone. Setting all colours at once wakes nobody whose colour stayed as it was.
+Each is notified only of what it reads. Setting all colours at once does not notify an observer whose colour is unchanged.
 """
 
 from __future__ import annotations

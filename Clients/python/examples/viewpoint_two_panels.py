@@ -1,6 +1,6 @@
 """A viewpoint as two-way state of two panels: `@State var viewpoint`, and `MapView(viewpoint: $viewpoint)` twice.
 
-Each panel's view is linked to the shared value, so whichever the user moves, the other follows within the same
+Each panel's view is linked to the shared value, so when the user moves one, the other follows within the same
 revision. A panel that omits its own origin does not receive its own changes.
 """
 

@@ -1,4 +1,4 @@
-"""The shell's way in: `python -m geomodel call METHOD JSON`."""
+"""The command line: `python -m geomodel call METHOD JSON`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import Error, GeoModelError, __version__, launch_sync
 
 _EPILOG = """\
 Each METHOD may be followed by its params: a JSON object, @FILE, or - for standard input. All calls go to one server, in order;
-each result is a line of JSON on standard output. The first that fails ends it, with the error as a line of JSON on standard error.
+each result is a line of JSON on standard output. The first call that fails ends the run; its error is a line of JSON on standard error.
 
   python -m geomodel call map/create '{"id": "m1"}' map/list
   python -m geomodel call source/open '{"path": "cities.gpkg"}'

@@ -1,4 +1,4 @@
-"""What the generated classes of methods stand on."""
+"""The base classes of the generated classes of methods."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class SyncCalling(Protocol):
 
 
 class SupportsGeoInterface(Protocol):
-    """Shapely's geometries, GeoPandas' frames, and others that say what they are in GeoJSON's words."""
+    """A value that describes itself as GeoJSON: geometries of Shapely, frames of GeoPandas, and others."""
 
     @property
     def __geo_interface__(self) -> Any: ...
 
 
 class AsyncCaller:
-    """A domain's methods, on a client that awaits."""
+    """The methods of a domain, on an asynchronous client."""
 
     def __init__(self, client: AsyncCalling) -> None:
         self._client = client
@@ -31,7 +31,7 @@ class AsyncCaller:
 
 
 class SyncCaller:
-    """A domain's methods, on a client that blocks."""
+    """The methods of a domain, on a blocking client."""
 
     def __init__(self, client: SyncCalling) -> None:
         self._client = client

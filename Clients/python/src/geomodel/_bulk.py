@@ -1,4 +1,4 @@
-"""GeoDataFrames into overlays, and features out, in as many messages as they need."""
+"""Sends GeoDataFrames to overlays and sources, and reads features back, in as many messages as they need."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ._values import column
 from ._wire import encoding
 from .errors import ContentModifiedError, EditInProgressError, EncodeError, GeoModelError
 
-# The text of a part: small enough that others are answered between two parts, far below the 16 MiB that are asked for.
+# Size of the text of a part: small enough that other requests are answered between two parts, far below the limit of 16 MiB.
 _PART_BYTES = 4 << 20
-# The most features that a query answers.
+# Maximum number of features in the answer to a query.
 _PAGE = 100_000
 _ATTEMPTS = 3
 
 
 class Added(TypedDict):
-    """What `overlay.add` answers."""
+    """The result of `overlay.add`."""
 
     revision: int
     """The world's revision after this."""
@@ -36,7 +36,7 @@ class Added(TypedDict):
 
 
 class _Progress:
-    """Reports of the client's own, as those of tasks."""
+    """Progress reports that the client makes, in the form of those of tasks."""
 
     def __init__(self, client: Caller, title: str, total: int) -> None:
         self._call, self._total, self._done = client._options.progress, total, 0
@@ -130,9 +130,9 @@ async def _send(
     parts: list[Part],
     finish: Callable[[Part, Mapping[str, Any]], None],
 ) -> None:
-    """Sends parts in order; each next one is made and sent while the server works on the one before.
+    """Sends parts in order; the next part is made and sent while the server works on the last one.
 
-    Returns or raises when all that were sent are answered: what the server has done has to be known, to be taken back.
+    Returns or raises when all sent parts are answered: to undo what the server has done, the caller has to know it.
     """
     waiting: deque[tuple[Part, asyncio.Task[Any]]] = deque()
     failure: BaseException | None = None
@@ -142,7 +142,7 @@ async def _send(
         while len(waiting) > until:
             part, task = waiting[0]
             try:
-                # A cancel ends this waiting, and not the request.
+                # A cancel ends this wait, not the request.
                 await asyncio.wait({task})
                 waiting.popleft()
                 finish(part, task.result())
@@ -154,7 +154,7 @@ async def _send(
             break
         waiting.append((part, asyncio.ensure_future(_call(client, method, message(part), part))))
         try:
-            # It is sent before the next one is made.
+            # This part is sent before the next one is made.
             await asyncio.sleep(0)
         except asyncio.CancelledError as error:
             failure = error
@@ -165,7 +165,7 @@ async def _send(
 
 
 async def _call(client: Caller, method: str, params: dict[str, Any], part: Part) -> Any:
-    """An answer; an error names the rows of the frame."""
+    """Waits for the answer to a part; an error names the rows of the frame."""
     try:
         return await client.call(method, params)
     except GeoModelError as error:
@@ -176,7 +176,7 @@ async def _call(client: Caller, method: str, params: dict[str, Any], part: Part)
 
 @asynccontextmanager
 async def _one_step(client: Caller, name: str, applies: bool) -> AsyncIterator[None]:
-    """Makes one step of history of several commands, unless an edit is under way, which does so anyway."""
+    """Combines several commands into one step of history, unless an edit in progress does so already."""
     if applies:
         try:
             await client.call("edit/begin", {"name": name})
@@ -198,7 +198,7 @@ async def fetch(client: Caller, query: Mapping[str, Any]) -> Any:
         try:
             return await _fetch(client, params, offset, None if limit is None else int(limit))
         except ContentModifiedError:
-            # Another revision in the midst of it: all of it is read again.
+            # The revision changed while reading: everything is read again.
             if client._options.if_revision is not None or attempt == _ATTEMPTS - 1:
                 raise
 
@@ -214,7 +214,7 @@ async def _fetch(client: Caller, params: Mapping[str, Any], offset: int, limit: 
     features.append(answer)
     progress.add(done)
     if answer["exceededLimit"] and done and (limit is None or done < limit):
-        # What is large comes in parts: the server makes the next one while this one is read.
+        # A large result comes in parts: the server makes the next one while this one is read.
         rest = {**asked, "offset": offset + done, **({} if limit is None else {"limit": limit - done})}
         async with Parts(client._with(progress=None, if_revision=answer["revision"]), "feature/query", rest) as parts:
             async for part in parts:
@@ -225,7 +225,7 @@ async def _fetch(client: Caller, params: Mapping[str, Any], offset: int, limit: 
 
 
 async def _total(client: Caller, params: Mapping[str, Any], offset: int, limit: int | None) -> int:
-    """How many features there are, if somebody wants to know how far it is."""
+    """The number of features, if progress is to be reported."""
     if client._options.progress is None:
         return 0
     others = ("orderBy", "properties", "returnGeometry", "returnM", "outSpatialReference")

@@ -1,4 +1,4 @@
-"""One way of calling a server: the connection, and what its calls carry. What makes calls of its own stands on this."""
+"""Calls a server: the connection and the options of its calls. The base of everything that makes calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Caller:
     async def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """The result of any method by its name on the wire.
 
-        Cancelling the task that waits here cancels the request on the server; its answer, should it still come, is dropped.
+        Cancelling the task that waits here cancels the request on the server; an answer that still comes is dropped.
         """
         return await self._request(method, params)
 
@@ -45,7 +45,7 @@ class Caller:
         )
         if timeout is None:
             return await request
-        # Not wait_for: that would turn a TimeoutError out of a progress callback into ours.
+        # Not wait_for: a TimeoutError that a progress callback raises would look like a timeout of the call.
         task = asyncio.ensure_future(request)
         try:
             done, _ = await asyncio.wait({task}, timeout=timeout)
@@ -61,7 +61,7 @@ class Caller:
         raise CallTimeoutError(f"{method} was not answered within {timeout} s")
 
     def _give_back_subscription(self, result: Any) -> None:
-        """Ends a subscription that nobody is there to have."""
+        """Ends a subscription whose caller was cancelled."""
         if not self._connection.is_closed:
             params = {"subscription": result["subscription"]}
             task = asyncio.ensure_future(self._connection.request("state/unobserve", params))

@@ -1,4 +1,4 @@
-"""The asynchronous client: launching a server, calling it, following it."""
+"""The asynchronous client: launches a server, calls it, observes it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class OverlayMethods(GeneratedOverlayMethods):
         Args:
             data: The frame.
             overlay: The overlay.
-            keep_ids: Whether an index of integers gives the ids, unless it merely counts the rows. Any other index that is
-                more than a count becomes an attribute.
+            keep_ids: Whether an index of integers gives the ids, unless it merely counts the rows. Any other index that does
+                not merely count them becomes an attribute.
         """
         return await _bulk.add(self._client, overlay, data, keep_ids)
 
@@ -55,19 +55,19 @@ class SourceMethods(GeneratedSourceMethods):
     async def add(self, data: Any, *, id: str | None = None, keep_ids: bool = True) -> types.Source:
         """Opens a source over the rows of a GeoDataFrame, or a GeoSeries: all of them or none.
 
-        Its one layer, `inline`, has the frame's `crs`, without which a warning says that degrees are assumed. A frame is sent in
+        Its only layer, `inline`, has the frame's `crs`; without a `crs` a warning says that degrees are assumed. A frame is sent in
         parts of a few MiB, with progress (`options`).
 
         Args:
             data: The frame.
             id: The new object's id; minted when absent.
-            keep_ids: As of `overlay.add`.
+            keep_ids: As for `overlay.add`.
         """
         return await _bulk.open_frame(self._client, id, data, keep_ids)
 
 
 class Client(Caller, Domains):
-    """Calls to one server. `options` makes another one of these whose calls carry more."""
+    """Calls to one server. `options` returns another client for the same server, whose calls have options."""
 
     @cached_property
     def overlay(self) -> OverlayMethods:
@@ -90,14 +90,14 @@ class Client(Caller, Domains):
         progress: Callable[[dict[str, Any]], object] | None = None,
         timeout: float | None = None,
     ) -> Client:
-        """The same server, with calls that carry these besides:
+        """The same server, with these options for its calls:
 
-        - `origin`: names the writer in every change, and so in what observers hear.
+        - `origin`: names the author of every change; observers receive it.
         - `if_revision`: refuse with `contentModified` when the object has changed since.
-        - `undo`: false leaves no step of history, as for live positions.
-        - `scope`, `key`: the object that a task ends with; tasks of one scope and key replace one another.
-        - `task`: the task's handle for `task.cancel`; `task_timeout`: the server ends it after so many seconds.
-        - `progress`: is called with each report (`{"kind", "percentage"?, ...}`); what it raises, the call raises.
+        - `undo`: false makes no step of history, as for live positions.
+        - `scope`, `key`: the object whose closing ends the task; tasks of one scope and key replace one another.
+        - `task`: the task's handle for `task.cancel`; `task_timeout`: seconds after which the server ends it.
+        - `progress`: is called with each report (`{"kind", "percentage"?, ...}`); an exception that it raises, the call raises.
         - `timeout`: seconds until the call is cancelled and raises `CallTimeoutError`.
         """
         changed = self._options.merged(
@@ -107,20 +107,20 @@ class Client(Caller, Domains):
         return Client(self._connection, changed)
 
     def parts(self, method: str, params: Mapping[str, Any] | None = None) -> Parts:
-        """The result of a method in parts, as an async iterator: of `feature/query` and `feature/queryIds`, of any size.
+        """The result of a method in parts, as an async iterator: results of `feature/query` and `feature/queryIds` of any size.
 
         `async for part in server.parts("feature/query", {"layer": "l1"}): use(part["features"])`
         """
         return Parts(self, method, params)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Sends a notification: nothing comes back."""
+        """Sends a notification, which has no answer."""
         await self._connection.notify(method, params or {})
 
     def notifications(self, *methods: str, limit: int = DEFAULT_LIMIT) -> Stream[Any]:
         """An async iterator over the params of a method's notifications from now on.
 
-        Of several methods, too; with none named, over all of them, as `{"method", "params"}`.
+        Several methods may be named. Without a method, it iterates over all notifications, as `{"method", "params"}`.
         """
         return self._connection.listen(methods, limit)
 
@@ -133,12 +133,12 @@ class Client(Caller, Domains):
         edits: types.EditDeltas | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> Opening[StateSubscription]:
-        """Follows paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`
+        """Observes paths of the state tree: `async with server.observe(["/views/v1/viewpoint"]) as sub:`
 
-        - `except_origin`: leaves out the changes that this origin made.
-        - `max_rate`: deltas at most so many times a second.
+        - `except_origin`: omits changes of this origin.
+        - `max_rate`: maximum number of deltas per second.
         - `edits`: "live" (when absent) sends the changes of an edit with each command, "deferred" as one coalesced delta at its end.
-        - `limit`: so many changes are kept for who does not read; then one with `resynced` stands for them.
+        - `limit`: maximum number of unread changes that are kept; beyond it, one with `resynced` replaces them.
 
         With `max_rate` and with deferred edits `state` may be behind the replies.
         """
@@ -172,7 +172,7 @@ class Client(Caller, Domains):
 
 
 class Server(Client):
-    """A server process of one's own, started and initialized; ends with `close` or with the `async with` block."""
+    """A server process of this client's own, started and initialized; ends with `close` or with the `async with` block."""
 
     def __init__(self, connection: Connection, initialized: Mapping[str, Any]) -> None:
         super().__init__(connection, CallOptions())
@@ -189,7 +189,7 @@ class Server(Client):
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """The domains it has and the largest messages it takes."""
+        """The domains it has and the largest messages it accepts."""
         return dict(self.initialized["capabilities"])
 
     @property
@@ -198,7 +198,7 @@ class Server(Client):
 
     @property
     def exit_status(self) -> int | None:
-        """What the process ended with; None while it runs."""
+        """The exit status of the process; None while it runs."""
         return self._connection.exit_status
 
     @property
@@ -207,12 +207,12 @@ class Server(Client):
         return self._connection.stderr_tail
 
     async def close(self) -> None:
-        """Shuts the server down: `shutdown`, `exit`, and after a grace a kill. Twice is harmless."""
+        """Shuts the server down: `shutdown`, `exit`, and after the grace period a kill. A second call does nothing."""
         await self._connection.close()
 
 
 class Launch:
-    """A server about to be started: `await` it, or `async with` it, which also ends it."""
+    """A server that is not started yet: `await` starts it, `async with` also ends it."""
 
     def __init__(self, start: Callable[[], Coroutine[Any, Any, Server]]) -> None:
         self._start = start
@@ -244,13 +244,13 @@ def launch(
     start_timeout: float = 30.0,
     grace: float = 5.0,
 ) -> Launch:
-    """Starts a server of one's own: `async with geomodel.launch() as server:`
+    """Starts a server for this client: `async with geomodel.launch() as server:`
 
     - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, PATH, the checkout's build, in this order.
-    - `allow_dir`: confines the files it may open to these folders. `trace_file`: it writes its traffic there.
+    - `allow_dir`: the server opens only files in these folders. `trace_file`: the file to which it writes its traffic.
     - `args`: more arguments for it. `cwd`: its working directory. `env`: variables besides those of this process.
-    - `root_path`: where relative paths start; its working directory when absent.
-    - `framing`: "headers" (as LSP has it) or "lines" (one message a line).
+    - `root_path`: the folder of relative paths; its working directory when absent.
+    - `framing`: "headers" (as LSP has it) or "lines" (one message per line).
     - `start_timeout`, `grace`: seconds to wait for it to start, and to end.
     """
     with _wire.encoding("launch"):

@@ -1,4 +1,4 @@
-"""JSON-RPC with one server process: a reader, ids, waiters, and the end."""
+"""The JSON-RPC connection to one server process: the reader, ids, waiting calls, and the end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Progress = Callable[[dict[str, Any]], object]
 
 
 class Receiver(Protocol):
-    """What a subscription's notifications go to."""
+    """The receiver of a subscription's notifications."""
 
     def receive(self, method: str, params: Mapping[str, Any]) -> None: ...
     def end(self, failure: BaseException | None) -> None: ...
@@ -45,10 +45,10 @@ class _Pending:
 
 
 class Connection:
-    """Writes requests and hands what comes back to who waits for it.
+    """Writes requests and passes answers and notifications to those who wait for them.
 
-    The reader handles messages in the order of arrival and never waits for anybody: what a reply makes known (a
-    subscription's handle) is known before the next message is looked at.
+    The reader handles messages in the order of arrival and never waits: what a reply makes known (a subscription's
+    handle) is known before the next message is handled.
     """
 
     def __init__(
@@ -102,14 +102,14 @@ class Connection:
         return self._closing or self._failure is not None
 
     async def close(self) -> None:
-        """`shutdown`, `exit`, and when the process is not gone after the grace, a kill. Twice is harmless."""
+        """Sends `shutdown` and `exit`, and kills the process if it runs longer than the grace period. A second call does nothing."""
         if self._close_task is None:
             self._closing = True
             self._close_task = asyncio.create_task(self._close(), name="geomodel close")
         try:
             await asyncio.shield(self._close_task)
         except asyncio.CancelledError:
-            # Whoever cancels the closing does not want to wait for it, and wants no process left.
+            # A cancelled close does not wait any longer, and leaves no process behind.
             if not self._close_task.done():
                 self.kill()
             raise
@@ -144,7 +144,7 @@ class Connection:
         """The result of a request; cancelling this cancels the request on the server.
 
         `on_result` sees the result before the next message is handled. `on_orphan` sees the result of a request that was
-        cancelled too late, so that what it made can be given back.
+        cancelled too late, so that what it created can be closed.
         """
         self._check_open()
         return await self._request(method, params, token, on_progress, on_result, on_orphan)
@@ -180,7 +180,7 @@ class Connection:
         await self._process.drain()
 
     def send_notification(self, method: str, params: Mapping[str, Any]) -> None:
-        """A small one of the client's own, unless the session has ended."""
+        """Sends a small notification of the client itself, unless the session has ended."""
         if self._failure is None and not self._closing:
             self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
@@ -209,7 +209,7 @@ class Connection:
     # Notifications
 
     def listen(self, methods: Sequence[str], limit: int) -> Stream[Any]:
-        """A stream of the notifications of these methods, of all when there are none named."""
+        """A stream of the notifications of these methods; of all methods when none is named."""
         self._check_open()
         stream: Stream[Any] = Stream(limit, self._streams.discard)
         self._streams.add(stream)
@@ -293,7 +293,7 @@ class Connection:
             pending.future.set_result(result)
 
     def _receive_refusal(self, error: Any) -> None:
-        """Some message of ours was refused as a whole: finds out whether it was a request, and which."""
+        """Handles the refusal of a whole message: finds out whether it was a request, and which."""
         if self._refusals.is_alive(error):
             return
         _log.error("the server refused a message: %s", error_from_wire(error))
@@ -306,7 +306,7 @@ class Connection:
             self._send(question)
 
     def _lose(self, request_id: Any, refusal: Any) -> None:
-        """The server does not know this request (any more): if it was not answered either, it was refused."""
+        """Handles a probe's answer that the server does not know the request: if it was not answered either, it was refused."""
         pending = self._pending.pop(request_id, None)
         if pending is None and request_id not in self._orphans:
             return
@@ -342,7 +342,7 @@ class Connection:
         try:
             callback(params.get("value") or {})
         except Exception as error:
-            # What the callback raises is what its call raises; the work it watched is not wanted any more.
+            # The call raises what its progress callback raises, and the request is cancelled.
             future = self._pending[request_id].future
             self._abandon(request_id)
             if not future.done():
@@ -365,7 +365,7 @@ class Connection:
         for pending in list(self._pending.values()):
             if not pending.future.done():
                 pending.future.set_exception(failure)
-                pending.future.exception()  # Seen: a waiter that was cancelled meanwhile is no bug.
+                pending.future.exception()  # Marks the exception as retrieved: a waiter that was cancelled meanwhile is not a bug.
         self._pending.clear()
         self._progress.clear()
         end = None if isinstance(failure, ClosedError) else failure

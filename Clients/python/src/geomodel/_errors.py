@@ -1,4 +1,4 @@
-"""The exceptions that every other derives from; `errors` has all."""
+"""The base exceptions; `errors` has all exceptions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any, Mapping
 
 
 class Error(Exception):
-    """The root of everything that this package raises."""
+    """The base of all exceptions of this package."""
 
 
 class ServerNotFoundError(Error):
-    """No server executable was found; the message lists where it was looked for."""
+    """No server executable was found; the message lists the places that were searched."""
 
 
 class ServerDiedError(Error, ConnectionError):
-    """The server process ended while it was still wanted.
+    """The server process ended while it was in use.
 
-    `exit_status` is what the process ended with (negative: by that signal; None: not known), `stderr` the last lines
+    `exit_status` is the exit status of the process (negative: the signal that ended it; None: not known), `stderr` the last lines
     that it wrote to standard error.
     """
 
@@ -31,7 +31,7 @@ class ServerDiedError(Error, ConnectionError):
 
 
 class ClosedError(Error, ConnectionError):
-    """The client was closed before or during this."""
+    """The client was closed before or during the call."""
 
 
 class ProtocolError(Error):
@@ -39,19 +39,19 @@ class ProtocolError(Error):
 
 
 class EncodeError(Error, ValueError):
-    """A value cannot be put into a message, and nothing was sent: a type that does not fit there, NaN outside a column,
-    infinity, a lone surrogate, an integer beyond 64 bits, a name with NUL, too deep or too much for the server.
+    """A value cannot be put into a message, and nothing was sent: a type that is not valid there, NaN outside a column,
+    infinity, a lone surrogate, an integer beyond 64 bits, a name with NUL, deeper nesting or more text than the server accepts.
     """
 
 
 class CallTimeoutError(Error, TimeoutError):
-    """The client's own patience ran out; a request that was waited for has been cancelled."""
+    """The `timeout` of the call has elapsed; the request has been cancelled."""
 
 
 class NotificationsLostError(Error):
-    """Notifications came faster than they were read, and `count` of the oldest were let go.
+    """Notifications arrived faster than they were read, and the oldest `count` were dropped.
 
-    Reading on gives what is still there.
+    Further reads return the remaining ones.
     """
 
     def __init__(self, count: int) -> None:

@@ -14,7 +14,7 @@ _POINT = bytes((1, 1, 0, 0, 0))
 
 
 class Features:
-    """Gathers answers, and makes one frame of them."""
+    """Collects answers and makes one frame of them."""
 
     def __init__(self) -> None:
         self._ids: list[Any] = []
@@ -92,7 +92,7 @@ def _shapes(values: Mapping[str, Any]) -> Any:
 
 
 def _values(parts: list[Any], kind: str) -> Any:
-    """One column of its parts, with the type that its field states."""
+    """A column made of its parts, with the type that its field states."""
     numpy, pandas = needed("numpy"), needed("pandas")
     types = {part["type"] if isinstance(part, Mapping) else "array" for part in parts}
     if len(types) == 1 and types != {"array"}:
@@ -108,6 +108,6 @@ def _values(parts: list[Any], kind: str) -> Any:
         try:
             return pandas.to_datetime(pandas.Series(values, dtype=object), utc=True, format="ISO8601").array
         except (ValueError, OverflowError):
-            # What pandas cannot hold stays text.
+            # Values that pandas cannot hold stay text.
             return pandas.array(values, dtype=object)
     return values

@@ -39,7 +39,7 @@ def find_server(server: str | os.PathLike[str] | Sequence[str] | None = None) ->
 
 
 def find_checkout() -> Path | None:
-    """The repository that this package's source lies in, if it does."""
+    """The repository that contains this package's source, if any."""
     for folder in Path(__file__).resolve().parents:
         if (folder / "Package.swift").is_file() and (folder / "Protocol").is_dir():
             return folder

@@ -1,4 +1,4 @@
-"""GeoDataFrames and GeoSeries as features in columns, in parts that fit messages. Nothing here imports GeoPandas by itself."""
+"""GeoDataFrames and GeoSeries as features in columns, in parts that fit messages. GeoPandas is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any, Iterator, Mapping
 from ._values import column, to_json, unpacked
 from .errors import EncodeError
 
-# Ids are less than this.
+# All ids are less than this.
 _ID_LIMIT = 10**14
-# Rows of a part are a multiple of this: three numbers of 8 bytes are 32 characters of base64, which are cut nowhere else.
+# Rows of a part are a multiple of this: three numbers of 8 bytes are 32 characters of base64, so base64 can be cut there.
 _STEP = 3
 _NUMBER = 32 / 3
 
 
 def needed(name: str) -> Any:
-    """A library that is only needed here."""
+    """Imports a library that is needed only for frames."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -44,22 +44,22 @@ class Frame:
 
     # GeoDataFrame or GeoSeries.
     kind: str
-    # Of the coordinates; None where the frame does not say.
+    # The spatial reference of the coordinates; None if the frame does not state one.
     reference: str | None
     # Shapely's geometries, None where a row has none.
     shapes: Any
-    # Integers; None where they are to be minted.
+    # Integers; None if they are to be minted.
     ids: Any
-    # As `Column`, of whole frames.
+    # Columns of whole frames, as `Column`.
     attributes: dict[str, Any]
-    # Types of attributes that the values do not show, as of times.
+    # Types of attributes that cannot be seen from the values, such as times.
     types: dict[str, str]
 
     def __len__(self) -> int:
         return len(self.shapes)
 
     def warn(self, container: str) -> None:
-        """Says what is assumed where the frame does not state a reference."""
+        """Warns what is assumed if the frame does not state a spatial reference."""
         if self.reference is None and len(self):
             warnings.warn(
                 f"the {self.kind} has no crs: its coordinates are assumed to be in the spatial reference of {container}",
@@ -74,7 +74,7 @@ class Frame:
         return dataclasses.replace(self, ids=None)
 
     def graphics(self, container: str) -> list[dict[str, Any]]:
-        """A graphic for each row, where there are few."""
+        """A graphic for each row; for few rows."""
         self.warn(container)
         columns = {name: unpacked(values) for name, values in self.attributes.items()}
         made = []
@@ -90,7 +90,7 @@ class Frame:
         return made
 
     def parts(self, size: int) -> Iterator[Part]:
-        """The rows in order, in parts of about `size` bytes of text, or of a few rows that are larger."""
+        """The rows in order, in parts of about `size` bytes of text; a part of a few large rows may be larger."""
         numpy = needed("numpy")
         place = _coordinates(self.shapes)
         shapes = None if place else _Shapes.of(self.shapes)
@@ -127,8 +127,8 @@ class Frame:
 def as_frame(values: Any, place: str, *, ranges: bool = False) -> Frame | None:
     """A GeoDataFrame or a GeoSeries in columns; None for anything else.
 
-    Its index gives the ids where it has integers that can be ids; one that merely counts the rows only with `ranges`. Another index
-    is an attribute.
+    Its index gives the ids if it has integers that can be ids; an index that merely counts the rows gives them only with `ranges`.
+    Another index becomes an attribute.
     """
     geopandas = sys.modules.get("geopandas")
     if geopandas is None or not isinstance(values, (geopandas.GeoDataFrame, geopandas.GeoSeries)):
@@ -194,7 +194,7 @@ class _Shapes:
 
 
 def _coordinates(shapes: Any) -> dict[str, Any] | None:
-    """x and y, and z, where each row is a point, all with z or all without."""
+    """x and y, and possibly z, if each row is a point, all with z or all without."""
     shapely = needed("shapely")
     if not len(shapes) or not bool((shapely.get_type_id(shapes) == 0).all()) or bool(shapely.is_empty(shapes).any()):
         return None
@@ -208,7 +208,7 @@ def _coordinates(shapes: Any) -> dict[str, Any] | None:
 
 
 def _reference(crs: Any) -> str | None:
-    """The code of an authority where one is exactly it, else WKT."""
+    """The authority code if one denotes exactly this reference, else WKT."""
     if crs is None:
         return None
     authority = crs.to_authority(min_confidence=100)
@@ -216,13 +216,13 @@ def _reference(crs: Any) -> str | None:
 
 
 def _field_type(dtype: Any) -> str:
-    """The type of a field that a column of pandas is; empty where its values say so."""
+    """The field type of a pandas column; empty if it follows from the values."""
     kind = getattr(dtype, "kind", "O")
     return {"M": "dateTime", "i": "integer", "u": "integer", "f": "double", "b": "boolean"}.get(kind, "")
 
 
 def _counts(index: Any) -> bool:
-    """Whether an index says no more than the order of rows."""
+    """Whether an index merely counts the rows."""
     pandas = sys.modules["pandas"]
     return isinstance(index, pandas.RangeIndex) and index.start == 0 and index.step == 1
 
@@ -253,7 +253,7 @@ def _cut(values: Any, first: int, end: int) -> Any:
 
 def _text_sizes(values: list[Any]) -> Any:
     numpy = needed("numpy")
-    # No JSON text has a line break but between the elements, as long as none has elements of its own.
+    # The JSON text has line breaks only between the elements, as long as no element has elements of its own.
     rows = json.dumps(values, ensure_ascii=False, default=to_json, separators=("\n", ":"))[1:-1].encode("utf-8").split(b"\n")
     if len(rows) != len(values):
         rows = [json.dumps(each, ensure_ascii=False, default=to_json).encode("utf-8") for each in values]

@@ -1,4 +1,4 @@
-"""Cuts bytes into messages and back; knows nothing of processes or JSON."""
+"""Splits bytes into messages and frames messages as bytes; independent of processes and JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HeaderDecoder:
 
 
 class LineDecoder:
-    """One message a line; empty lines are passed over."""
+    """One message per line; empty lines are ignored."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()

@@ -1,4 +1,4 @@
-"""Features as GeoDataFrames, out of a server or of an answer."""
+"""Features as GeoDataFrames, from a server or from an answer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def to_geodataframe(source: Client, **query: Any) -> Coroutine[Any, Any, Any]: .
 def to_geodataframe(source: Any, **query: Any) -> Any:
     """A GeoDataFrame of features, with their ids as its index.
 
-    Of a server, with the params of `feature.query`: `to_geodataframe(server, layer="l1", where_clause="pop > 1000")`. All
-    features that match are read (`limit` has no bound and no default), in parts of one revision, with progress (`options`); of an
-    asynchronous client it is awaited. Or of an answer of `feature.query`: `to_geodataframe(server.feature.query(layer="l1"))`.
+    From a server, with the params of `feature.query`: `to_geodataframe(server, layer="l1", where_clause="pop > 1000")`. All
+    features that match are read (`limit` has no bound and no default), in parts of one revision, with progress (`options`); with an
+    asynchronous client the call is awaited. Or from an answer of `feature.query`: `to_geodataframe(server.feature.query(layer="l1"))`.
 
-    Attributes have the types of the layer's fields: integers and booleans with gaps those of pandas that have gaps, times UTC.
+    Attributes have the types of the layer's fields: integers and booleans with gaps have the nullable types of pandas, times are in UTC.
     Without geometry (`return_geometry=False`) it is a DataFrame. Needs GeoPandas.
     """
     if isinstance(source, SyncClient):

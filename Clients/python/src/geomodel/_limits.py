@@ -1,4 +1,4 @@
-"""What a server refuses as a whole, found before it is sent: such a refusal names no request, so it comes too late.
+"""Finds messages that a server would refuse as a whole before they are sent: such a refusal names no request.
 
 Integers beyond 64 bits are found as well: a server would keep the nearest double and say nothing.
 """
@@ -14,7 +14,7 @@ from typing import Any, Mapping
 
 from .errors import EncodeError
 
-# The server's parser counts every value, not containers alone.
+# The server's parser counts every value, not only containers.
 MAX_DEPTH = 2048
 _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**63 - 1
 
@@ -30,14 +30,14 @@ _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'[]{},"')
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a message; None where the server has not stated them (yet)."""
+    """The limits of a message; None if the server has not stated them (yet)."""
 
     message_bytes: int | None = None
     message_values: int | None = None
 
     @classmethod
     def of(cls, capabilities: Any) -> Limits:
-        """Those of the answer to `initialize`."""
+        """The limits in the answer to `initialize`."""
         stated = capabilities if isinstance(capabilities, Mapping) else {}
         sizes = (stated.get("maxMessageBytes"), stated.get("maxMessageValues"))
         return cls(*(size if isinstance(size, int) else None for size in sizes))
@@ -52,7 +52,7 @@ class Limits:
             raise _too_large(body, len(body), "bytes", self.message_bytes)
         values = self.message_values if self.message_values is not None else len(body)
         is_odd = False
-        # Two bytes are the least that a value takes, and that a level takes.
+        # A value takes at least two bytes, and so does a level.
         if len(body) > 2 * min(values, MAX_DEPTH - 1):
             structure = _structure(body)
             openings = structure.count(b"[")
@@ -134,7 +134,7 @@ def _pointer(path: Any) -> str:
 
 
 def _too_large(body: bytes, size: int, unit: str, limit: int) -> EncodeError:
-    """Names the largest of the params, too."""
+    """The error for a message over a limit; it names the largest of the params."""
     heaviest = ""
     try:
         params = json.loads(body).get("params") or {}
@@ -147,7 +147,7 @@ def _too_large(body: bytes, size: int, unit: str, limit: int) -> EncodeError:
 
 
 def _structure(body: bytes) -> bytes:
-    """The brackets, all as square ones, the commas and the quotes, those in strings included."""
+    """The brackets, all as square ones, the commas and the quotes, including those in strings."""
     return body.translate(_ALL_AS_SQUARE, _NOT_STRUCTURE)
 
 
@@ -155,21 +155,21 @@ def _outside_strings(body: bytes) -> bytes:
     """The brackets, all as square ones, and the commas that stand outside strings."""
     if b"\\" in body:
         body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-    # Most strings have neither; the pairs of quotes that are left of them go without changing what is inside of which.
+    # Most strings have neither; their pairs of quotes are removed, which does not change what is inside which string.
     structure = _structure(body).replace(b'""', b"")
     return re.sub(rb'"[^"]*"', b"", structure) if b'"' in structure else structure
 
 
 def _count_values(body: bytes) -> int:
-    """As the server counts: every comma and every opening bracket outside strings, and one."""
+    """The number of values as the server counts them: commas and opening brackets outside strings, plus one."""
     structure = _outside_strings(body)
     return structure.count(b",") + structure.count(b"[") + 1
 
 
 def _depth(body: bytes) -> int:
-    """How deep containers are nested; a lower bound where that is far from too deep."""
+    """How deep containers are nested; a lower bound if that is far from too deep."""
     brackets = _outside_strings(body).translate(None, b",")
-    # The innermost go first: what is wide and flat is gone in a few turns.
+    # The innermost brackets are removed first: wide and flat text is done in a few passes.
     for turn in range(16):
         if len(brackets) <= 2 * (MAX_DEPTH - 1 - turn):
             return turn
@@ -184,7 +184,7 @@ def _has_large_integer(body: bytes) -> bool:
         number = _INTEGER.match(body, at - 1 if body[at - 1 : at] == b"-" else at)
         assert number is not None
         start, end = number.span()
-        # What stands in a string may look the same, and have more digits than Python reads.
+        # Text in a string may look the same, and have more digits than Python parses.
         if body[start - 1 : start] in _BEFORE and body[end : end + 1] in _BEHIND:
             if end - start > 20 or not _MIN_INTEGER <= int(number[0]) <= _MAX_INTEGER:
                 return True

@@ -1,4 +1,4 @@
-"""What a call may carry besides its params."""
+"""The options of a call besides its params."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, Callable, Mapping
 
 @dataclass(frozen=True)
 class CallOptions:
-    """`origin` names the writer, `if_revision` refuses when the object has changed since, `undo` false leaves no step
-    of history, `scope`, `key`, `task` and
-    `task_timeout` say how a task is joined, replaced, named and limited by the server. `progress` is called with each
-    report. `timeout` is the client's own patience, in seconds, with any call.
+    """`origin` names the author, `if_revision` refuses the call when the object has changed since, `undo` false makes no
+    step of history. `scope`, `key`, `task` and `task_timeout` say how the server joins, replaces, names and limits a
+    task. `progress` is called with each report. `timeout` is the time that the client waits for any call, in seconds.
     """
 
     origin: str | None = None
@@ -26,11 +25,11 @@ class CallOptions:
     timeout: float | None = None
 
     def merged(self, **changes: Any) -> CallOptions:
-        """These with others over them; None leaves alone."""
+        """These options, overridden by others; None leaves an option unchanged."""
         return dataclasses.replace(self, **{name: value for name, value in changes.items() if value is not None})
 
     def with_meta(self, params: Mapping[str, Any], token: str | None) -> dict[str, Any]:
-        """The params with `meta`; what their own `meta` says goes first."""
+        """The params with `meta`; members of their own `meta` take precedence."""
         task = {"scope": self.scope, "key": self.key, "id": self.task, "timeout": self.task_timeout}
         meta: dict[str, Any] = {
             "origin": self.origin,

@@ -1,4 +1,4 @@
-"""Results in parts: of `feature/query` and others, as the server sends them while they are read."""
+"""Results in parts, of `feature/query` and others: the server sends them while they are read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._caller import Caller
 class Parts:
     """The parts of one result: `async for part in server.parts("feature/query", {"layer": "l1"}):`
 
-    Each part is what the method's reference calls one; `result` is the reply, which follows the last one. Leaving the loop early
-    does not end the request: `aclose` does, as does `async with`. At most four parts that were not read wait in memory, mostly of
-    1 MiB: the server sends no more. Other calls are answered meanwhile.
+    The method's reference defines a part; `result` is the reply, which follows the last part. Leaving the loop early does not end the
+    request: `aclose` does, and so does `async with`. At most four unread parts wait in memory, mostly of 1 MiB: the server sends no
+    more. Other calls are answered meanwhile.
     """
 
     _WINDOW = 4
@@ -72,7 +72,7 @@ class Parts:
 
 
 class SyncParts:
-    """The same where calls block: `for part in server.parts("feature/query", {"layer": "l1"}):`"""
+    """The parts of one result, for the blocking client: `for part in server.parts("feature/query", {"layer": "l1"}):`"""
 
     def __init__(self, run: Callable[[Coroutine[Any, Any, Any]], Any], parts: Parts) -> None:
         self._run, self._parts = run, parts

@@ -40,10 +40,10 @@ class Portal:
         reports: Reports | None = None,
         on_report: Callable[[Any], object] | None = None,
     ) -> T:
-        """What a coroutine comes to. What it puts into `reports` meanwhile goes to `on_report` on this thread.
+        """The result of a coroutine. Items that it puts into `reports` meanwhile are passed to `on_report` on this thread.
 
-        When this is interrupted (KeyboardInterrupt), or `on_report` raises, the coroutine is cancelled, and has ended when this
-        raises; a second interrupt does not wait for that.
+        When this is interrupted (KeyboardInterrupt), or `on_report` raises, the coroutine is cancelled, and this raises after it
+        has ended; a second interrupt does not wait for the end.
         """
         if threading.current_thread() is self._thread:
             coroutine.close()
@@ -60,7 +60,7 @@ class Portal:
             raise
 
     def read(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """As `run`, for what waits for nothing once the client is closed: that can be read then, too."""
+        """Like `run`, for coroutines that wait for nothing once the client is closed: they run after the closing, too."""
         if self._thread.is_alive():
             return self.run(coroutine)
         try:
@@ -100,7 +100,7 @@ class Portal:
                 self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             finally:
                 self._loop.close()
-                # Those that came in between.
+                # Calls that were added in between.
                 self._fail_calls()
 
 
@@ -134,7 +134,7 @@ class _Call(Generic[T]):
             self._task.cancel()
 
     def fail(self, failure: BaseException) -> None:
-        """Ends it with an error, whatever becomes of the coroutine."""
+        """Ends the wait with an error, whatever the coroutine does."""
         if self.has_ended:
             return
         self._failure = failure
@@ -158,7 +158,7 @@ class _Call(Generic[T]):
             raise self._failure
         assert self._task is not None
         if self._task.cancelled():
-            # asyncio's would look like the cancellation of the caller's own task.
+            # asyncio's CancelledError would look like the cancellation of the caller's own task.
             raise CancelledError
         return self._task.result()
 
@@ -173,5 +173,5 @@ class _Call(Generic[T]):
 
 
 async def do(action: Callable[[], T]) -> T:
-    """A coroutine of a function that waits for nothing."""
+    """Makes a coroutine of a function that does not wait."""
     return action()

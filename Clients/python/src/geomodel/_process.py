@@ -14,12 +14,12 @@ from .errors import EncodeError, ServerDiedError
 _log = logging.getLogger("geomodel")
 server_log = logging.getLogger("geomodel.server")
 _READ = 1 << 18
-# At most so many bytes are kept for the end of the loop's turn.
+# Maximum number of bytes that are kept until the end of the loop's turn.
 _WRITE = 1 << 16
 
 
 class ServerProcess:
-    """Bytes in, bytes out; knows nothing of what they say."""
+    """The server process as a stream of bytes in each direction; their meaning is unknown here."""
 
     def __init__(
         self, command: Sequence[str], cwd: str | os.PathLike[str] | None, env: Mapping[str, str] | None
@@ -37,7 +37,7 @@ class ServerProcess:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command, cwd=self._cwd, env=env, limit=_READ,
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-                # Control-C in a terminal is for the client, which cancels; the server goes when its client does.
+                # Control-C in a terminal is for the client, which cancels its call; the server ends with its client.
                 start_new_session=os.name == "posix",
             )
         except OSError as error:
@@ -59,15 +59,15 @@ class ServerProcess:
         return "\n".join(self._stderr)
 
     async def read(self) -> bytes:
-        """What came next on standard output; nothing at its end."""
+        """The next bytes of standard output; empty at its end."""
         assert self._process.stdout is not None
         return await self._process.stdout.read(_READ)
 
     def write(self, data: bytes) -> None:
-        """Writes in the order of the calls; what is small goes, with all else of this turn of the loop, in one write.
+        """Writes in the order of the calls; small messages of one turn of the loop are sent in one write.
 
-        So calls that are made at once, as by `asyncio.gather`, reach the server at once: it has the second before the first is
-        answered, and each costs less.
+        So concurrent calls, as by `asyncio.gather`, reach the server together: it has the second before the first is answered,
+        and each costs less.
         """
         if self._unwritten_size + len(data) > _WRITE:
             self._flush()
@@ -92,7 +92,7 @@ class ServerProcess:
             self._process.stdin.write(data)
 
     async def drain(self) -> None:
-        """Waits until what was written is on its way, when much is waiting."""
+        """Waits until the written bytes are sent, if many are waiting."""
         assert self._process.stdin is not None
         if not self._process.stdin.transport.get_write_buffer_size():
             return
@@ -107,7 +107,7 @@ class ServerProcess:
                 self._process.kill()
 
     async def wait(self, reader: asyncio.Task[None], grace: Callable[[], float]) -> None:
-        """Until the process is gone; once `reader` has come to the end of its output it has `grace` seconds to go."""
+        """Waits until the process has ended; once `reader` is at the end of its output, it has `grace` seconds to end."""
         gone = asyncio.ensure_future(self._process.wait())
         try:
             await asyncio.wait({gone, reader}, return_when=asyncio.FIRST_COMPLETED)
@@ -116,13 +116,13 @@ class ServerProcess:
                 if not gone.done():
                     self.kill()
             await gone
-            # What it wrote last is still in the pipes; a grandchild may hold them open for ever.
+            # Its last output is still in the pipes; a grandchild may keep them open for ever.
             await asyncio.wait({reader, self._stderr_task}, timeout=1.0)
         finally:
             gone.cancel()
 
     async def end(self, watch: asyncio.Task[None], grace: float) -> None:
-        """Closes its input and, when `watch` is not done after the grace, ends it by force."""
+        """Closes its input and kills it if `watch` is not done after the grace period."""
         assert self._process.stdin is not None
         self._flush()
         with contextlib.suppress(OSError, RuntimeError):
@@ -137,10 +137,10 @@ class ServerProcess:
                 break
 
     async def release(self) -> None:
-        """Lets go of its pipes."""
+        """Closes its pipes."""
         self._stderr_task.cancel()
         await asyncio.gather(self._stderr_task, return_exceptions=True)
-        # The subprocess transport closes its pipes a turn of the loop later; a loop that ends now would complain.
+        # The subprocess transport closes its pipes a turn of the loop later; a loop that ends before that would warn.
         transport = getattr(self._process, "_transport", None)
         if transport is not None:
             transport.close()

@@ -10,8 +10,8 @@ class Refusals:
     """Probes outstanding requests by their own ids.
 
     A probe is a request with the id of an outstanding one. The server handles messages in order, so when it reads the
-    probe it has run or refused the request. If that is still running its id is in use: the probe is refused, and that
-    refusal has the id. If it was answered, its answer precedes the probe's. Otherwise it was refused. Running requests
+    probe it has run or refused the request. If the request is still running, its id is in use: the probe is refused, and
+    that refusal has the id. If the request was answered, its answer precedes the probe's. Otherwise it was refused. Running requests
     are not affected.
     """
 
@@ -23,7 +23,7 @@ class Refusals:
         self._last: Any = {}
 
     def add(self, error: Any, outstanding: Iterable[int]) -> list[dict[str, Any]]:
-        """Takes a refusal and returns the probes to send: for each request that is not probed already."""
+        """Takes a refusal and returns the probes to send: one for each request that is not probed already."""
         if not self._probed:
             self._errors.clear()
         self._count += 1

@@ -10,7 +10,7 @@ _MISSING = object()
 
 
 class Replica:
-    """What stands at the observed places, in a tree that has only those."""
+    """The values at the observed paths, in a tree that has only those."""
 
     def __init__(self) -> None:
         self.root: Any = {}
@@ -19,7 +19,7 @@ class Replica:
         self.root = {}
 
     def place(self, values: Iterable[Mapping[str, Any]]) -> None:
-        """Puts a snapshot's values, or some of them; an object that is there already is added to."""
+        """Sets the values of a snapshot, or some of them; an object that exists already gets the members of the new one."""
         for entry in values:
             parts = parse_pointer(entry["path"])
             here = self._find(parts, _MISSING)
@@ -80,7 +80,7 @@ class Replica:
             else:
                 del here[parts[-1]]
         except (KeyError, IndexError):
-            pass  # A place above may have gone first; gone is gone.
+            pass  # A place above may have been removed first.
 
     def _parent(self, parts: list[str]) -> Any:
         here = self.root
@@ -90,7 +90,7 @@ class Replica:
                 continue
             inner = here.get(part)
             if not isinstance(inner, (dict, list)):
-                # Only the observed places are here: what leads to them is made when it is first needed.
+                # The tree has only the observed paths: containers above them are made when they are first needed.
                 inner = here[part] = {}
             here = inner
         return here
@@ -106,7 +106,7 @@ def parse_pointer(path: str) -> list[str]:
 
 
 def _merged(here: Any, value: Any) -> Any:
-    # In place: a container of a million comes in a thousand parts.
+    # In place: a container of a million members arrives in a thousand parts.
     if isinstance(here, dict) and isinstance(value, dict):
         for key, inner in value.items():
             here[key] = _merged(here.get(key, _MISSING), inner)
@@ -115,7 +115,7 @@ def _merged(here: Any, value: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    # Whoever reads a delta or a snapshot must not see later changes in it.
+    # A delta or snapshot that was handed out must not show later changes.
     if isinstance(value, dict):
         return {key: _copied(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Bounded queues between the reader, which never waits, and whoever iterates."""
+"""Bounded queues between the reader, which never waits, and the code that iterates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Stream(Generic[T]):
-    """What arrived since it was made, in order; an async iterator.
+    """The items that arrived since the stream was made, in order; an async iterator.
 
-    It keeps at most `limit` items that nobody has read. Beyond that the oldest go, and the next read raises
-    `NotificationsLostError` once. It ends when it is closed or the session is; when the server dies, reading raises.
+    It keeps at most `limit` unread items. Beyond that the oldest are dropped, and the next read raises
+    `NotificationsLostError` once. It ends when it or the session is closed; when the server dies, reading raises.
     """
 
     def __init__(self, limit: int, on_close: Callable[[Stream[T]], None] | None = None) -> None:
@@ -35,7 +35,7 @@ class Stream(Generic[T]):
                 raise self._failure
             if self._ended:
                 raise StopAsyncIteration
-            # Only who has to wait needs a loop: what is left can be read when there is none any more.
+            # Only waiting needs a loop: remaining items can be read when the loop has ended.
             loop = asyncio.get_running_loop()
             if timeout is not None and deadline is None:
                 deadline = loop.time() + timeout
@@ -51,14 +51,14 @@ class Stream(Generic[T]):
         return self._take()
 
     def take_all(self) -> list[T]:
-        """All that has arrived and was not read, without waiting."""
+        """All unread items that have arrived, without waiting."""
         items: list[T] = []
         while self._items or self._lost:
             items.append(self._take())
         return items
 
     def close(self) -> None:
-        """Ends it: whoever waits stops, nothing more is kept."""
+        """Ends the stream: waiting reads stop, and nothing more is kept."""
         self._items.clear()
         self._lost = 0
         self._end(None)

@@ -21,8 +21,8 @@ S = TypeVar("S", bound="Subscribed[Any]")
 class StateChange:
     """What changed between two revisions.
 
-    `resynced` says that deltas were given up, by the server or here because nobody read them: `changes` is empty then, and the
-    subscription's `state` has what came out of them.
+    `resynced` says that deltas were dropped, by the server, or by the client because they were not read: `changes` is then empty,
+    and the subscription's `state` has their result.
     """
 
     base: int
@@ -35,7 +35,7 @@ class StateChange:
 class Subscribed(Stream[T]):
     """Notifications of one handle, from its reply on; an async iterator. `first` is from the reply.
 
-    It ends when what it follows is closed; `reason` then says why: `{"reason": "closed", "object": "v1", ...}`.
+    It ends when the observed object is closed; `reason` then says why: `{"reason": "closed", "object": "v1", ...}`.
     """
 
     def __init__(self, client: Caller, limit: int) -> None:
@@ -46,13 +46,13 @@ class Subscribed(Stream[T]):
         self.reason: dict[str, Any] | None = None
 
     async def close(self) -> None:  # type: ignore[override]
-        """Ends it here and on the server. Twice is harmless."""
+        """Ends it here and on the server. A second call does nothing."""
         if self.handle and not self._ended:
             self._detach()
             try:
                 await self._client.call("state/unobserve", {"subscription": self.handle})
             except (ClosedError, ConnectionError):
-                pass  # Gone with the session.
+                pass  # It ended with the session.
         self._detach()
 
     async def __aexit__(self, *_: object) -> None:
@@ -60,7 +60,7 @@ class Subscribed(Stream[T]):
 
     def receive(self, method: str, params: Mapping[str, Any]) -> None:
         if method == "state/ended":
-            # The server has forgotten the handle; what came before can still be read.
+            # The server has forgotten the handle; items that arrived before can still be read.
             self._client._connection.unsubscribe(self.handle)
             self.reason = dict(params)
             self.end(None)
@@ -83,20 +83,20 @@ class Subscribed(Stream[T]):
         self._client._connection.subscribe(self.handle, self)
 
     async def _ready(self) -> None:
-        """Waits for what has to be here before it can be used."""
+        """Waits until the subscription can be used."""
 
 
 class Subscription(Subscribed[dict[str, Any]]):
-    """Follows a view or a location source; each item has a notification's params and, as `method`, its method."""
+    """Observes a view or a location source; each item has a notification's params and, as `method`, its method."""
 
     def _received(self, method: str, params: Mapping[str, Any]) -> None:
         self._push({"method": method, **params})
 
 
 class StateSubscription(Subscribed[StateChange]):
-    """Follows paths of the state tree; iterating gives `StateChange`s.
+    """Observes paths of the state tree; iterating gives `StateChange`s.
 
-    `state` is a tree with just the observed places. It is brought up to date when deltas arrive, not when they are read: when
+    `state` is a tree with only the observed paths. It is brought up to date when deltas arrive, not when they are read: when
     a command has returned, its changes are in it.
     """
 
@@ -111,7 +111,7 @@ class StateSubscription(Subscribed[StateChange]):
 
     @property
     def state(self) -> Any:
-        """The observed places as a tree: `sub.state["views"]["v1"]["viewpoint"]`. Read it, do not change it."""
+        """The observed values as a tree: `sub.state["views"]["v1"]["viewpoint"]`. It must not be changed."""
         return self._replica.root
 
     @property
@@ -120,7 +120,7 @@ class StateSubscription(Subscribed[StateChange]):
         return self._revision
 
     def at(self, path: str, default: Any = None) -> Any:
-        """The value at a JSON Pointer; `default` when nothing stands there."""
+        """The value at a JSON Pointer; `default` when there is none."""
         return self._replica.get(path, default)
 
     def _received(self, method: str, params: Mapping[str, Any]) -> None:
@@ -182,14 +182,14 @@ class StateSubscription(Subscribed[StateChange]):
 
     def _push(self, item: StateChange) -> None:
         if len(self._items) >= self._limit:
-            # The replica has it all: one word that deltas were left out is as good as a resync by the server.
+            # The replica is complete, so one item that says that deltas were dropped is enough, as for a resync by the server.
             self._items.clear()
             item = StateChange(base=self._revision, revision=self._revision, resynced=True)
         super()._push(item)
 
 
 class Opening(Generic[S]):
-    """A subscription about to be made: `await` it, or `async with` it, which also ends it."""
+    """A subscription that is not made yet: `await` makes it, `async with` also ends it."""
 
     def __init__(self, client: Caller, method: str, params: Mapping[str, Any], make: Callable[[], S]) -> None:
         self._client, self._method, self._params, self._make = client, method, params, make

@@ -1,4 +1,4 @@
-"""The blocking client: the asynchronous one on a thread of its own, so that it works inside a running loop as well."""
+"""The blocking client: the asynchronous one on its own thread, so that it works inside a running loop as well."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ class SyncClient(Domains):
         return self._run(lambda client: client.call(method, params))
 
     def _run(self, action: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-        """What an action of the asynchronous client comes to, with its progress on this thread.
+        """The result of an action of the asynchronous client, with its progress on this thread.
 
-        An action that is interrupted has ended, and taken back what it has to, when this raises.
+        When this raises, an interrupted action has ended and has undone what it has to.
         """
         if self._progress is None:
             return self._portal.run(action(self._async))
@@ -126,7 +126,7 @@ class SyncClient(Domains):
         return SyncParts(self._portal.run, self._async.parts(method, params))
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
-        """Sends a notification: nothing comes back."""
+        """Sends a notification, which has no answer."""
         self._portal.run(self._async.notify(method, params))
 
     def notifications(self, *methods: str, limit: int = DEFAULT_LIMIT) -> SyncStream[Any]:
@@ -139,7 +139,7 @@ class SyncClient(Domains):
 
 
 class SyncServer(SyncClient):
-    """A server process of one's own; ends with `close`, with the `with` block, or with the interpreter."""
+    """A server process of this client's own; ends with `close`, with the `with` block, or with the interpreter."""
 
     _async: Server
 
@@ -159,7 +159,7 @@ class SyncServer(SyncClient):
 
     @property
     def capabilities(self) -> dict[str, Any]:
-        """The domains it has and the largest messages it takes."""
+        """The domains it has and the largest messages it accepts."""
         return self._async.capabilities
 
     @property
@@ -168,7 +168,7 @@ class SyncServer(SyncClient):
 
     @property
     def exit_status(self) -> int | None:
-        """What the process ended with; None while it runs."""
+        """The exit status of the process; None while it runs."""
         return self._async.exit_status
 
     @property
@@ -177,7 +177,7 @@ class SyncServer(SyncClient):
         return self._async.stderr_tail
 
     def close(self) -> None:
-        """Shuts the server down. Twice is harmless."""
+        """Shuts the server down. A second call does nothing."""
         if self._closed:
             return
         self._closed = True

@@ -1,4 +1,4 @@
-"""Blocking iterators over what arrives: notifications, and the deltas of subscriptions."""
+"""Blocking iterators over notifications and the deltas of subscriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Self = TypeVar("Self", bound="SyncStream[Any]")
 
 
 class SyncStream(Generic[T]):
-    """A blocking iterator over what arrives; see `Stream`."""
+    """A blocking iterator over arriving items; see `Stream`."""
 
     def __init__(self, portal: Portal, stream: Stream[T]) -> None:
         self._portal, self._stream = portal, stream
@@ -30,11 +30,11 @@ class SyncStream(Generic[T]):
         return found[0]
 
     def take_all(self) -> list[T]:
-        """All that has arrived and was not read, without waiting."""
+        """All unread items that have arrived, without waiting."""
         return self._portal.read(do(self._stream.take_all))
 
     def close(self) -> None:
-        """Ends it: nothing more is kept."""
+        """Ends the iterator: nothing more is kept."""
         with contextlib.suppress(ClosedError):
             self._portal.run(do(self._stream.close))
 
@@ -62,7 +62,7 @@ class SyncSubscribed(SyncStream[T]):
 
     @property
     def reason(self) -> dict[str, Any] | None:
-        """Why the server ended it; None where it did not."""
+        """Why the server ended it; None if it did not."""
         return self._stream.reason
 
     @property
@@ -70,17 +70,17 @@ class SyncSubscribed(SyncStream[T]):
         return self._stream.first
 
     def close(self) -> None:
-        """Ends it here and on the server. Twice is harmless."""
+        """Ends it here and on the server. A second call does nothing."""
         with contextlib.suppress(ClosedError):
             self._portal.run(self._stream.close())
 
 
 class SyncSubscription(SyncSubscribed[dict[str, Any]]):
-    """Follows a view or a location source; see `Subscription`."""
+    """Observes a view or a location source; see `Subscription`."""
 
 
 class SyncStateSubscription(SyncSubscribed[StateChange]):
-    """Follows paths of the state tree; see `StateSubscription`."""
+    """Observes paths of the state tree; see `StateSubscription`."""
 
     _stream: StateSubscription
 
@@ -94,11 +94,11 @@ class SyncStateSubscription(SyncSubscribed[StateChange]):
 
     @property
     def state(self) -> Any:
-        """A copy of the observed places as they are now."""
+        """A copy of the observed values as they are now."""
         return self._portal.read(do(lambda: copy.deepcopy(self._stream.state)))
 
     def at(self, path: str, default: Any = None) -> Any:
-        """A copy of the value at a JSON Pointer; `default` when nothing stands there."""
+        """A copy of the value at a JSON Pointer; `default` when there is none."""
         return self._portal.read(do(lambda: copy.deepcopy(self._stream.at(path, default))))
 
 

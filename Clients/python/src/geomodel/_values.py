@@ -1,4 +1,4 @@
-"""One value for each row, as the protocol's `Column`: lists, `array.array`, numpy, pandas; and the way back."""
+"""One value for each row, as the protocol's `Column`: lists, `array.array`, numpy, pandas; and the reverse."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, Mapping
 
 from .errors import EncodeError
 
-# As packed columns have them: to look for their bytes needs no numpy.
+# Their bytes in packed columns: numpy is not needed to search for them.
 _INFINITIES = (struct.pack("<d", math.inf), struct.pack("<d", -math.inf))
 # Types that are the same in JSON.
 _PLAIN = frozenset((str, int, bool, type(None)))
@@ -25,7 +25,7 @@ def column(values: Any, place: str = "a column", *, takes_gaps: bool = True) -> 
     """One value for each row, as the protocol's `Column`; errors name the `place`, and the row.
 
     Arrays of numbers (numpy, pandas, `array.array`) are packed: they read ten times faster than digits. Lists stay lists,
-    with NaN as null. Masked values are null as well, but an error where the column does not take gaps.
+    with NaN as null. Masked values are null as well, but an error if the column does not allow gaps.
     """
     if isinstance(values, Mapping):
         return values
@@ -51,7 +51,7 @@ def unpacked(values: Any) -> list[Any]:
 
 
 def value(given: Any) -> Any:
-    """What stands for a value that JSON does not have: times, durations, decimals, bytes, paths."""
+    """The JSON value for a value that JSON does not have: times, durations, decimals, bytes, paths."""
     if is_missing(given):
         return None
     if _is_numpy_time(given):
@@ -75,7 +75,7 @@ def value(given: Any) -> Any:
 
 
 def to_json(given: Any) -> Any:
-    """What `json` does not know by itself."""
+    """Converts values that `json` does not support."""
     geo = getattr(given, "__geo_interface__", None)
     if geo is not None:
         return geo
@@ -117,7 +117,7 @@ def _of_array(values: Any, place: str) -> Any:
 
 
 def _of_pandas(values: Any, place: str) -> Any:
-    """A numpy array, or a list where that would lose something."""
+    """A numpy array, or a list if an array would lose something."""
     kind = type(values.dtype).__name__
     if kind == "DatetimeTZDtype":
         return values.to_numpy(dtype="datetime64[ns]")
@@ -138,7 +138,7 @@ def _of_numpy(values: Any, place: str, takes_gaps: bool) -> Any:
         raise EncodeError(f"{place}/{gaps[0]} is masked: only attributes may have gaps")
     kind = values.dtype.kind
     if hasattr(values, "filled"):
-        # What stands under a mask is no data, and may not even be a number: anything does as well.
+        # A masked element is not data, and may not even be a number: any value may replace it.
         values = values.filled(0) if kind in "iuf" else values.filled()
     if kind == "f":
         numbers = values.astype("<f8")
@@ -156,7 +156,7 @@ def _of_numpy(values: Any, place: str, takes_gaps: bool) -> Any:
 
 
 def _texts(values: Any, place: str) -> list[Any]:
-    """Times and durations, whose zone and unit the numbers do not say, and bytes."""
+    """Times and durations, whose numbers do not state zone and unit, and bytes."""
     kind = values.dtype.kind
     if kind == "S":
         return [_utf8(value, place, row) for row, value in enumerate(values.tolist())]
@@ -169,13 +169,13 @@ def _texts(values: Any, place: str) -> list[Any]:
 
 
 def _are_whole(times: Any) -> bool:
-    """Whether all that are times, and not missing, are whole milliseconds."""
+    """Whether all times that are not missing are whole milliseconds."""
     numpy = sys.modules["numpy"]
     return not bool((times[~numpy.isnat(times)].astype("i8") % 1000).any())
 
 
 def _rows(values: list[Any], place: str) -> list[Any]:
-    """Values of any type, each as JSON has it."""
+    """Values of any type, each in its JSON form."""
     odd = set(map(type, values)) - _PLAIN
     if not odd:
         return values
@@ -199,7 +199,7 @@ def _row(given: Any, place: str, row: int) -> Any:
 
 
 def _duration(given: datetime.timedelta) -> str:
-    """As ISO 8601 has it: P1DT2H3M4.5S."""
+    """The duration by ISO 8601: P1DT2H3M4.5S."""
     sign, given = ("-", -given) if given < datetime.timedelta() else ("", given)
     minutes, seconds = divmod(given.seconds, 60)
     hours, minutes = divmod(minutes, 60)

@@ -11,7 +11,7 @@ from ._limits import Limits, find_fault
 from ._values import column, to_json
 from .errors import EncodeError, Error
 
-# Which params are columns, by method; a test holds it against the definition.
+# Which params are columns, by method; a test compares this with the definition.
 COLUMNS: dict[str, tuple[str, ...]] = {
     "overlay/addColumns": ("x", "y", "z", "ids"),
     "overlay/updateColumns": ("x", "y", "z", "ids"),
@@ -31,7 +31,7 @@ _GEOMETRY_TYPES = frozenset(
      "Envelope")
 )
 
-# What values raise that were taken for something they are not.
+# Exceptions of values that are not what they were taken for.
 _ODD = (TypeError, ValueError, LookupError, AttributeError, OverflowError, RecursionError)
 
 
@@ -52,7 +52,7 @@ def _text(message: Any, allow_nan: bool = False) -> str:
 
 
 def _fault(message: Any, error: Exception) -> str:
-    """The fault and its pointer, as far as the text that can be made of the value shows them."""
+    """The fault and its pointer, as far as the value can be converted to text."""
     if isinstance(error, ValueError):
         try:
             return find_fault(_text(message, allow_nan=True)) or str(error)
@@ -63,7 +63,7 @@ def _fault(message: Any, error: Exception) -> str:
 
 @contextmanager
 def encoding(what: str) -> Iterator[None]:
-    """Values of types that do not fit raise `EncodeError`, whatever Python makes of them."""
+    """Raises `EncodeError` for values of a wrong type, whatever exception Python raises."""
     try:
         yield
     except Error:
@@ -73,7 +73,7 @@ def encoding(what: str) -> Iterator[None]:
 
 
 def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The params with columns packed and graphics made of whatever has a `__geo_interface__`."""
+    """The params with columns packed and graphics made of values with a `__geo_interface__`."""
     out = _packed(params, COLUMNS.get(method, ()), COLUMN_MAPS.get(method, ()), "/params")
     if method == "overlay/addColumns" and out.get("geometry") is not None:
         out["geometry"] = geometry_column(out["geometry"], "/params/geometry")
@@ -100,7 +100,7 @@ def _packed(params: Mapping[str, Any], columns: Iterable[str], maps: Iterable[st
 
 
 def graphics(values: Any, *, replaces: bool = False) -> list[Any]:
-    """Graphics out of a GeoDataFrame, a FeatureCollection, a feature, a geometry, or a list of such things."""
+    """Graphics from a GeoDataFrame, a FeatureCollection, a feature, a geometry, or a list of these."""
     frame = as_frame(values, "/params/graphics", ranges=replaces)
     if frame is not None:
         return frame.graphics("the overlay")
@@ -116,7 +116,7 @@ def graphics(values: Any, *, replaces: bool = False) -> list[Any]:
 
 
 def _stated_reference(values: Mapping[str, Any]) -> str | None:
-    """What a `crs` member (GeoJSON 2008) names."""
+    """The spatial reference that a `crs` member (GeoJSON 2008) names."""
     crs = values.get("crs")
     name = crs["properties"].get("name") if isinstance(crs, Mapping) and isinstance(crs.get("properties"), Mapping) else None
     return name if isinstance(name, str) else None
@@ -127,7 +127,7 @@ def _graphic(value: Any) -> Any:
         return value
     if value.get("type") in _GEOMETRY_TYPES:
         return {"geometry": value}
-    # GeoJSON names features by strings too; a graphic's id is an integer, and is minted where there is none.
+    # GeoJSON names features by strings too; a graphic's id is an integer, and is minted if there is none.
     if value.get("type") == "Feature" and isinstance(value.get("id"), str):
         return {key: member for key, member in value.items() if key != "id"}
     return value

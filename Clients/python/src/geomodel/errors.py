@@ -1,4 +1,4 @@
-"""The exceptions: whatever goes wrong is a `geomodel.Error`, and each kind of a server's errors has its class."""
+"""The exceptions: all derive from `geomodel.Error`, and each kind of server error has its class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._generated.errors import KIND_TO_ERROR
 
 
 def error_from_wire(error: Any, method: str | None = None) -> GeoModelError:
-    """The exception for a JSON-RPC error object: the subclass of its kind, where there is one."""
+    """The exception for a JSON-RPC error object: the subclass of its kind, if there is one."""
     if not isinstance(error, Mapping):
         return GeoModelError(f"an error that is no object: {error!r}", method=method)
     data = error.get("data")

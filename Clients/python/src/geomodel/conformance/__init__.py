@@ -1,1 +1,1 @@
-"""Holds any server of the protocol against transcripts; `Protocol/conformance/README.md` says what they mean."""
+"""Tests any server of the protocol by transcripts; `Protocol/conformance/README.md` says what they mean."""

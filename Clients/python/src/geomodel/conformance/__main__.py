@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if not command:
         parser.error("no COMMAND after --")
-    # A relative executable is meant from here.
+    # A relative executable is relative to this working directory.
     found = shutil.which(command[0])
     if found is None:
         parser.error(f"no such command: {command[0]}")
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     stderr = runner.stderr
             finally:
                 shutil.rmtree(tmp, ignore_errors=True)
-        except Exception as failure:  # A case that cannot be run has failed, and the others go on.
+        except Exception as failure:  # A case that cannot be run counts as failed, and the others are run.
             said = f"\n    stderr: {stderr}" if stderr else ""
             return name, f"{path}: {failure or repr(failure)}{said}", time.monotonic() - begin
         return name, None, time.monotonic() - begin

@@ -1,4 +1,4 @@
-"""Matches messages against patterns, and fills in what a line sends."""
+"""Matches messages against patterns, and replaces names in sent values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NAME = re.compile(r"\$\{([A-Za-z0-9_]+)\}")
 _MATCHERS = {"$any", "$type", "$absent", "$exact", "$approx", "$unordered", "$bind", "$ref", "$repeat", "$literal"}
 
 
-@dataclass(eq=False)  # Not frozen: `with` statements write the traceback of what they pass on.
+@dataclass(eq=False)  # Not frozen: `with` statements write the traceback of exceptions that they pass on.
 class Mismatch(Exception):
-    """Where a message and a pattern part."""
+    """The place of the first difference of a message from a pattern."""
 
     path: str
     expected: str
@@ -27,7 +27,7 @@ class Mismatch(Exception):
 
 
 def fill(value: Any, bindings: Bindings) -> Any:
-    """A value with names and repetitions put in."""
+    """A value with names replaced and repetitions expanded."""
     if isinstance(value, str):
         return _NAME.sub(lambda name: _text(bindings, name), value) if "${" in value else value
     if isinstance(value, list):
@@ -56,7 +56,7 @@ def raw(value: Any, bindings: Bindings) -> bytes:
 
 
 def match(pattern: Any, found: Any, bindings: Bindings, path: str = "") -> Bindings:
-    """The bindings with what this pattern adds; raises `Mismatch`."""
+    """The bindings, with those that this pattern adds; raises `Mismatch`."""
     if isinstance(pattern, dict):
         if _MATCHERS.isdisjoint(pattern):
             return _match_object(pattern, found, bindings, path)
@@ -78,7 +78,7 @@ def match(pattern: Any, found: Any, bindings: Bindings, path: str = "") -> Bindi
 
 
 def match_unordered(patterns: list[Any], found: list[Any], bindings: Bindings, path: str = "") -> Bindings:
-    """As `match`, element to pattern in some order."""
+    """Like `match`, with elements and patterns in any order."""
     if len(patterns) != len(found):
         raise Mismatch(path, f"{len(patterns)} elements", f"{len(found)}: {show(found)}")
     if not patterns:
@@ -89,7 +89,7 @@ def match_unordered(patterns: list[Any], found: list[Any], bindings: Bindings, p
             inner = match(patterns[0], element, bindings, f"{path}/{index}")
             return match_unordered(patterns[1:], found[:index] + found[index + 1 :], inner, path)
         except Mismatch as mismatch:
-            # The one that came furthest is the one that was meant.
+            # The pattern that matched furthest is taken as the intended one.
             if deepest is None or mismatch.depth > deepest.depth:
                 deepest = mismatch
     assert deepest is not None
@@ -97,7 +97,7 @@ def match_unordered(patterns: list[Any], found: list[Any], bindings: Bindings, p
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: 1 is 1.0, and true is not 1."""
+    """Equality of JSON values: 1 is 1.0, and true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):
@@ -111,7 +111,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def show(value: Any, limit: int = 400) -> str:
-    """JSON text, cut where it is long."""
+    """JSON text, cut if it is long."""
     import json
 
     text = value if isinstance(value, str) and value.startswith("nothing") else json.dumps(value, ensure_ascii=False)
@@ -127,7 +127,7 @@ def _match_object(pattern: Mapping[str, Any], found: Any, bindings: Bindings, pa
 
 
 def _match_literal(wanted: Any, found: Any, path: str) -> None:
-    """As `match`, where nothing stands for anything else."""
+    """Like `match`, without matchers."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, member in wanted.items():
             _match_literal(member, found.get(key, _ABSENT), f"{path}/{_step(key)}")

@@ -22,7 +22,7 @@ _QUIET = ("$/logMessage", "$/logTrace")
 _ENVELOPE = {"jsonrpc", "id", "method", "params", "result", "error"}
 _END = object()
 _IDs = tuple[str, ...]
-# Becomes the command, with a limit on the size of files; what the signal does is the command's again.
+# Becomes the command, with a limit on the size of files; the command has the default action of the signal.
 _LIMITED = """
 import os, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
@@ -32,11 +32,11 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 class CaseFailure(Exception):
-    """What was not as the transcript says, in lines for people."""
+    """A difference from the transcript, described in lines for people."""
 
 
 class Step(dict[str, Any]):
-    """A line, with its text and its place."""
+    """A step, with its text and its line number."""
 
     def __init__(self, line: str, place: str = "before line 2") -> None:
         super().__init__(json.loads(line))
@@ -59,12 +59,12 @@ class Case:
 
 
 def setup_file(case: Path, name: str) -> Path:
-    """The steps that a case begins with, beside the folder of its domain."""
+    """The steps that a case begins with, from the folder beside its domain's."""
     return case.resolve().parent.parent / "setups" / f"{name}.jsonl"
 
 
 def _read(path: Path, kind: str, where: str) -> tuple[Step, list[Step]]:
-    """The first line, and the others."""
+    """The first line and the other lines."""
     steps: list[Step] = []
     for number, line in enumerate(path.read_bytes().decode("utf-8").split("\n"), 1):
         if line.strip():
@@ -86,7 +86,7 @@ class Runner:
         self._decoder = make_decoder(case.framing(framing))
         self._incoming: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        # What came and is still to be looked at: late answers are looked for in it, and passed over until their turn.
+        # Messages that arrived and are not matched yet: late answers are searched in it, and skipped until their turn.
         self._held: list[Any] = []
         self._late = Counter(ids for step in case.steps if step.get("late") and (ids := _ids(step["expect"])))
         self._skip: list[Any] = case.head.get("skip", [])
@@ -97,7 +97,7 @@ class Runner:
         self._command = [*limited, *command, *fill(case.head.get("args", []), self._bindings)]
 
     def run(self) -> None:
-        """Plays all lines; raises `CaseFailure` at the first that does not fit."""
+        """Plays all lines; raises `CaseFailure` at the first that does not match."""
         place, steps = "line 1", self._case.steps
         files = list(itertools.takewhile(lambda step: "file" in step, steps))
         for step in files:
@@ -175,7 +175,7 @@ class Runner:
             raise CaseFailure(f"no such step: {show(step)}")
 
     def _flush(self) -> None:
-        """What is sent in a row leaves in one piece, so that a cancel comes right behind its request."""
+        """Consecutive sends are one write, so that a cancel arrives right after its request."""
         if self._unsent:
             self._outgoing.put(b"".join(self._unsent))
         self._unsent = []
@@ -185,7 +185,7 @@ class Runner:
         self._outgoing.put(None)
 
     def _next(self, patterns: list[Any], skip: list[Any], late: _IDs = ()) -> Any:
-        """The next message; with `late` the one with those ids, whatever else comes before it."""
+        """The next message; with `late` the one with those ids, whatever precedes it."""
         self._flush()
         methods = [pattern.get("method") for pattern in patterns if isinstance(pattern, dict)]
         own = [_ids(pattern) for pattern in patterns]
@@ -260,7 +260,7 @@ class Runner:
                 self._process.stdin.write(data)
                 self._process.stdin.flush()
         except OSError:
-            pass  # The server is gone or reads no more; what is expected next says whether it may be.
+            pass  # The server has ended or does not read any more; the next expectation says whether that is allowed.
         try:
             self._process.stdin.close()
         except OSError:
@@ -291,7 +291,7 @@ class Runner:
 
 
 def _ids(message: Any) -> _IDs:
-    """The ids that a message, or its pattern, answers, as texts in their order; none where it answers nothing."""
+    """The ids that a message, or its pattern, answers, as texts in their order; none if it is not an answer."""
     while isinstance(message, dict) and ("$literal" in message or "$unordered" in message):
         message = message["$literal"] if "$literal" in message else message["$unordered"]
     answers = message if isinstance(message, list) else [message]

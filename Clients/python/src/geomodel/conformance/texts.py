@@ -1,4 +1,4 @@
-"""Makes what a `send` sends: the text that the line has, byte for byte, but for what is put into it."""
+"""Makes the text of a `send`: that of the line, byte for byte, except for replacements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sent(text: str, bindings: Bindings) -> str:
 
 
 def filled(text: str, bindings: Bindings) -> str:
-    """As `fill`, on the text of a value."""
+    """Like `fill`, on the text of a value."""
     if "$" not in text and "\\u" not in text:
         return text
     if text[0] == '"':
@@ -68,7 +68,7 @@ def _rewritten(text: str, change: Callable[[str, str], str]) -> str:
 
 
 def _values(text: str) -> Iterator[tuple[str, int, int]]:
-    """Where the members or elements of a text of valid JSON stand in it, and the names of members; none of a scalar."""
+    """The ranges of the members or elements in a text of valid JSON, and the names of members; empty for a scalar."""
     at = _skip(text, 1) if text[0] in "[{" else len(text)
     while at < len(text) and text[at] not in "]}":
         name = ""
