@@ -5,12 +5,13 @@ import JSON
 
 /// Bindings, which are handles to a path of the state tree, and links, which keep the values of two paths equal.
 ///
-/// A path is that of a property (`/layers/l1/opacity`) or of a part of its value
-/// (`/viewModels/pizza/ingredients/cheese/amount`). Everything in the tree can be read and be the source of a link;
-/// writable is what a command sets: properties of view models, members that `map/update`, `scene/update`,
-/// `layer/update` and `overlay/update` take, a view's `viewpoint`, size and `locationDisplay`, environment values
-/// (`/views/v1/environment/units`). Bindings and links are not saved, and end with the objects of their paths.
-/// Bindings are not undone; a link is undone and redone with the step in which it was created.
+/// A path leads to a property (`/layers/l1/opacity`) or to a part of its value
+/// (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. A path is
+/// writable if a command sets its value: properties of view models, members that `map/update`, `scene/update`,
+/// `layer/update` and `overlay/update` take, a view's `viewpoint`, `center`, `scale`, `rotation`, `map`, `scene`,
+/// size and `locationDisplay`, and environment values (`/views/v1/environment/units`). Bindings and links are not
+/// saved, and end with the objects of their paths. Bindings are not undone; a link is undone and redone with the step
+/// in which it was created.
 public enum BindingProtocol {
   /// The access of a binding.
   public enum BindingAccess: String, WireEnum {
@@ -24,7 +25,7 @@ public enum BindingProtocol {
   public struct Binding: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var binding: String
-    /// The revision of the last change of the object of its path, or of its own where that is later.
+    /// The revision of the last change of the object at its path, or of the binding itself, whichever is later.
     public var revision: Int
     /// Its path, which can be observed; absent for a constant.
     public var path: String?
@@ -32,7 +33,7 @@ public enum BindingProtocol {
     public var access: BindingProtocol.BindingAccess
     /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
-    /// Its current value; absent for null and where there is none.
+    /// Its current value; absent for null and when there is none.
     public var value: JSONOpaque?
 
     public init(
@@ -104,9 +105,9 @@ public enum BindingProtocol {
     public var second: String
     /// The direction.
     public var direction: BindingProtocol.LinkDirection
-    /// The value of the second, computed from that of the first, `value`.
+    /// An expression that computes the value of the second from that of the first, named `value`.
     public var transform: String?
-    /// The value of the first, computed from that of the second, `value`.
+    /// An expression that computes the value of the first from that of the second, named `value`.
     public var inverse: String?
     /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
@@ -175,9 +176,9 @@ public enum BindingProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
       public var id: String?
-      /// JSON Pointer, without wildcards; or `constant`.
+      /// JSON Pointer, without wildcards; this or `constant`.
       public var path: String?
-      /// A value that never changes; or `path`.
+      /// A value that never changes; this or `path`.
       public var constant: JSONOpaque?
       /// The access.
       public var access: BindingProtocol.BindingAccess
@@ -281,9 +282,9 @@ public enum BindingProtocol {
     }
   }
 
-  /// Sets the value of a binding, by the command that owns its path, with the errors of that command. A part of a
-  /// view model's or an environment's value that is not there, such as an item that was removed, is `invalidPath`:
-  /// `state/set` and `viewModel/set` make new ones.
+  /// Sets the value of a binding, by the command that owns its path, with the errors of that command. A path to a
+  /// missing part of a view model's or an environment's value, such as a removed item, is refused with `invalidPath`;
+  /// `state/set` and `viewModel/set` create missing parts.
   public enum Set {
     public static let name: StaticString = "binding/set"
 
@@ -369,20 +370,21 @@ public enum BindingProtocol {
   /// revision. Initially the second gets the value of the first.
   ///
   /// The initial change is a step of history, or a part of the transaction or edit in which the link is created, and
-  /// the link belongs to that step: undo restores the second and closes the link, redo creates it again, with the
-  /// values both ends had; where undo does not restore an end, such as a viewpoint, the second gets the current value
-  /// of the first. A link without an initial change makes no step, nor does its closing. When undo restores an
-  /// object, the links that ended with it are restored. Undo of a step after the creation of the link restores both
-  /// ends; where the step changed only one end, or is older, the other is updated.
+  /// the link belongs to that step: undo restores the second end and closes the link; redo creates it again, with the
+  /// values that both ends had. When undo does not restore an end, such as a viewpoint, the second end gets the
+  /// current value of the first. A link without an initial change makes no step, nor does closing a link. When undo
+  /// restores an object, the links that ended with it are restored. Undo of a step after the creation of the link
+  /// restores both ends; when the step changed only one end, or is older than the link, the link updates the other
+  /// end.
   ///
   /// Changes by a link have the origin `binding` and are not propagated back. Propagation through a loop of links
-  /// ends when all ends agree; a command after which they never agree is refused with `cycle`, one after which an end
-  /// refuses its value with `linkFailed`. Where time changes an end there is no command to refuse, and the link is
-  /// closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its
-  /// value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link
-  /// propagates the result back once, so that both ends have the stored value; not where time changes an end, as in
-  /// an animation. Links into parts of one value compose. While an end is a part that the value does not have, such
-  /// as the scale of a bounding geometry or an item that was removed, the link waits for it.
+  /// ends when all ends agree; a command after which they never agree is refused with `cycle`, and a command after
+  /// which an end refuses its value is refused with `linkFailed`. When time changes an end, there is no command to
+  /// refuse: the link is closed. Undo and redo close it too, so that no link prevents undo. When the owner of an end
+  /// normalizes the value (a rotation of 370 becomes 10, a viewpoint is completed, a scale is clamped), a two-way
+  /// link propagates the stored value back once, so that both ends have it; it does not do so when time changes an
+  /// end, as in an animation. Links into parts of one value compose. While an end is a part that the value does not
+  /// have, such as the scale of a bounding geometry or a removed item, the link waits for it.
   public enum Link {
     public static let name: StaticString = "binding/link"
 

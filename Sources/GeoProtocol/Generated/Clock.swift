@@ -123,8 +123,8 @@ public enum ClockProtocol {
     }
   }
 
-  /// Advances manual time. All ticks in between are run and their notifications written before the answer, with a
-  /// last step at the end of the interval.
+  /// Advances manual time. All ticks in the interval are run, with a last step at its end, and their notifications
+  /// are written before the answer.
   public enum Advance {
     public static let name: StaticString = "clock/advance"
 

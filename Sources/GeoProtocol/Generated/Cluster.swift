@@ -6,26 +6,28 @@ import JSON
 /// Clusters of points, as graphics of a layer or an overlay with `featureReduction`, and of any points.
 ///
 /// The result is that of supercluster (Agafonkin 2016) with points in ascending order of ids: at each zoom, from the
-/// last down, each point or cluster that is not taken yet takes those within the radius, measured in Web Mercator
-/// where a tile has 512 pixels. A cluster is at the mean of its points. The order of insertion does not matter, nor
-/// does the history of edits.
+/// last down, each point or cluster that is not yet taken takes those within the radius, measured in Web Mercator
+/// with tiles of 512 pixels. A cluster lies at the mean of its points. The result does not depend on the order of
+/// insertion or the history of edits.
 ///
-/// Positions in degrees are projected to Web Mercator's sphere, latitudes beyond 85.0511 degrees to its edge; other
-/// references are clustered in their own plane, in metres, and positions more than 40,075 km from the origin lie at
-/// its edge. Neighbours across the antimeridian are not clustered. Longitudes beyond 180 degrees are turned back.
+/// Positions in degrees are projected to Web Mercator's sphere; latitudes beyond 85.0511 degrees are moved to its
+/// edge. Other references are clustered in their own plane, in metres; positions more than 40,075 km from the origin
+/// are moved to its edge. Neighbours across the antimeridian are not clustered. Longitudes beyond 180 degrees are
+/// wrapped.
 ///
-/// Only features count that pass the layer's filters, graphics that are visible, and points. Clusters are kept, and
-/// edits of few points change only what they reach; the first question, or one after another radius or filter, takes
-/// longer.
+/// Only points are clustered: features that pass the layer's filters, and visible graphics. Clusters are cached, and
+/// an edit of few points updates only the clusters that it affects; the first query, and the first after the radius
+/// or a filter has changed, takes longer.
 ///
-/// A client that draws clusters follows them by observing what they depend on and asking again: `/views/v/viewpoint`
-/// (its scale chooses the zoom), `featureReduction`, of an overlay `graphics` (whose snapshot and deltas have the
-/// graphics themselves), of a layer `definitionExpression`, `time`, `isTimeFilterEnabled`, `selectedCount` and
-/// `loadStatus`; `maxRate` of `state/observe` bounds how often. An answer costs what it returns, edits since the last
-/// one what they reach. Its `revision` states whether a delta is contained in it. A cluster that is answered under
-/// the same id has the same points, so what is known of these holds; those that are not answered any more are gone.
+/// A client that draws clusters observes what they depend on and queries them again after a change:
+/// `/views/v/viewpoint` (its scale determines the zoom) and `featureReduction`; of an overlay also `graphics` (whose
+/// snapshot and deltas have the graphics themselves); of a layer also `definitionExpression`, `time`,
+/// `isTimeFilterEnabled`, `selectedCount` and `loadStatus`. `maxRate` of `state/observe` limits how often. The cost
+/// of an answer is in proportion to what it returns, plus what the edits since the last answer affect. Its `revision`
+/// tells whether a delta is contained in it. A cluster that is returned with the same id has the same points, so what
+/// the client knows of them stays valid; clusters that are no longer returned do not exist any more.
 public enum ClusterProtocol {
-  /// Several points, or a single one.
+  /// A cluster of points, or a single point.
   public struct Cluster: JSONDecodable, JSONEncodable, Sendable {
     /// Its id; absent for a single point.
     public var cluster: String?
@@ -35,24 +37,24 @@ public enum ClusterProtocol {
     public var geometry: JSONOpaque
     /// Number of points.
     public var count: Int
-    /// The first zoom at which it falls apart; absent for a single point.
+    /// The first zoom at which it splits; absent for a single point.
     public var expansionZoom: Int?
     /// The scale's denominator of that zoom on a screen of 96 dpi.
     public var expansionScale: Double?
-    /// The size at which a cluster is drawn; absent where its renderer draws it not, as lines and fills draw no
+    /// The size in which a cluster is drawn; absent when its renderer does not draw it, since lines and fills draw no
     /// points. Unit: dip.
     public var symbolSize: Double?
     /// Number of its points that are selected.
     public var selectedCount: Int
     /// `cluster_count` and the values of `aggregateFields`; absent for a single point.
     public var attributes: JSONOpaque?
-    /// With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not.
+    /// With `returnSymbols`: its symbol, in the size in which it is drawn; absent when it is not drawn.
     public var symbol: SymbologyProtocol.Symbol?
     /// With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are.
     public var selectionColor: String?
-    /// With `returnSymbols`: its labels, as large as they are drawn.
+    /// With `returnSymbols`: its labels, in the size in which they are drawn.
     public var labels: [SymbologyProtocol.Label]?
-    /// With `returnPopups`: its popup; absent without.
+    /// With `returnPopups`: its popup; absent when it has none.
     public var popup: SymbologyProtocol.Popup?
 
     public init(
@@ -154,16 +156,16 @@ public enum ClusterProtocol {
     }
   }
 
-  /// Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and another
-  /// as soon as one comes or goes.
+  /// Identifies a cluster by the ids of its points: the id stays the same as long as the cluster has the same points,
+  /// whatever else changes, and is another as soon as a point is added or removed.
   static func readClusterId(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of at most 64 characters") { (0...64).contains($0.unicodeScalars.count) }
   }
 
   /// The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a
-  /// scale, by ascending id. A scale's zoom is the next lower one: on the screen the radius is between that of
-  /// `featureReduction` and twice that. Without clustering, where `featureReduction` is absent or not enabled, beyond
-  /// its `maxScale`, and from zoom 23 on, all points are single.
+  /// scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of
+  /// `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction`
+  /// is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.
   public enum Query {
     public static let name: StaticString = "cluster/query"
 
@@ -172,7 +174,8 @@ public enum ClusterProtocol {
       public var layer: String?
       /// An overlay; this or `layer`.
       public var overlay: String?
-      /// Its scale, and the box around its visible area where `envelope` is absent; this, `scale` or `zoom`.
+      /// The view whose scale is used, and the box around whose visible area is used when `envelope` is absent; this,
+      /// `scale` or `zoom`.
       public var view: String?
       /// The denominator of a scale, on a screen of 96 dpi.
       public var scale: Double?
@@ -180,12 +183,13 @@ public enum ClusterProtocol {
       public var zoom: Int?
       /// Only clusters whose position is in this box, edges included; all when absent.
       public var envelope: SessionProtocol.Envelope?
-      /// Of `envelope`; that of the features when absent.
+      /// The spatial reference of `envelope`; that of the features when absent.
       public var spatialReference: String?
       /// Whether to return symbols and labels: those of `featureReduction` for clusters, those of the layer or
       /// overlay for single points.
       public var returnSymbols: Bool
-      /// Whether to return popups, likewise.
+      /// Whether to return popups: those of `featureReduction` for clusters, those of the layer or overlay for single
+      /// points.
       public var returnPopups: Bool
       /// Number of clusters and points to skip.
       public var offset: Int
@@ -242,7 +246,7 @@ public enum ClusterProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The revision of the snapshot.
       public var revision: Int
-      /// Of the positions: that of the features.
+      /// The spatial reference of the positions: that of the features.
       public var spatialReference: String
       /// The zoom of the clusters.
       public var zoom: Int
@@ -278,8 +282,8 @@ public enum ClusterProtocol {
     }
   }
 
-  /// The features of a cluster, in a stable order that keeps neighbours together. A cluster that is no more, because
-  /// points have come, gone or moved, is `unknownId`.
+  /// The features of a cluster, in a stable order that keeps neighbours together. A cluster that no longer exists,
+  /// because points were added, removed or moved, is refused with `unknownId`.
   public enum Members {
     public static let name: StaticString = "cluster/members"
 
@@ -322,7 +326,7 @@ public enum ClusterProtocol {
       public var revision: Int
       /// Number of features of the cluster.
       public var count: Int
-      /// The first zoom at which it falls apart.
+      /// The first zoom at which it splits.
       public var expansionZoom: Int
       /// Whether there are more.
       public var exceededLimit: Bool
@@ -359,16 +363,16 @@ public enum ClusterProtocol {
     public static let name: StaticString = "cluster/points"
 
     public struct Params: JSONDecodable, Sendable {
-      /// The points: `x` and `y`, or `geometry`, and `ids`; without `ids` they are numbered from 0. Attributes are
-      /// ignored.
+      /// The points: `x` and `y`, or `geometry`, and `ids`; without `ids` the points are numbered from 0. Attributes
+      /// are ignored.
       public var points: OverlayProtocol.FeatureColumns
-      /// Of the points; EPSG:4326 when absent.
+      /// The spatial reference of the points; EPSG:4326 when absent.
       public var spatialReference: String?
       /// The zoom.
       public var zoom: Int
       /// The last zoom with clusters.
       public var maxZoom: Int
-      /// Points that are no further apart are clustered. Unit: dip.
+      /// Points that are no further apart than this are clustered. Unit: dip.
       public var radius: Double
       /// Number of clusters and points to skip.
       public var offset: Int
@@ -419,7 +423,7 @@ public enum ClusterProtocol {
       public var exceededLimit: Bool
       /// Clusters and single points, by ascending id.
       public var clusters: [ClusterProtocol.Cluster]
-      /// The points of each, in the same order.
+      /// The points of each cluster, in the order of `clusters`.
       public var members: [[Int]]?
 
       public init(revision: Int, exceededLimit: Bool, clusters: [ClusterProtocol.Cluster], members: [[Int]]? = nil) {

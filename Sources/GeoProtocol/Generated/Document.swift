@@ -36,7 +36,7 @@ public enum DocumentProtocol {
     public var problems: [SessionProtocol.Failure]?
     /// The number of all of them.
     public var problemCount: Int?
-    /// After a save: what the replaced file had and the system did not let be kept.
+    /// After a save: attributes of the replaced file that the system did not allow to be kept.
     public var lost: [DocumentProtocol.FileAttribute]?
 
     public init(
@@ -91,13 +91,13 @@ public enum DocumentProtocol {
     }
   }
 
-  /// What a file has besides its content.
+  /// An attribute that a file has besides its content.
   public enum FileAttribute: String, WireEnum {
     /// Its owner: it belongs to the server's user now.
     case owner
     /// Its group.
     case group
-    /// Its permissions: another group has those of all others.
+    /// Its permissions: where the group was not kept, the new group has those of all others.
     case mode
     /// Its extended attributes and access control lists, or some of them.
     case extendedAttributes
@@ -218,7 +218,7 @@ public enum DocumentProtocol {
     public var data: JSONOpaque?
     /// Features in columns.
     public var columns: OverlayProtocol.FeatureColumns?
-    /// Of columns: the types of attributes, in order.
+    /// With columns: the types of attributes, in order.
     public var fields: [SourceProtocol.Field]?
     /// Only this driver, by GDAL's short name.
     public var driver: String?
@@ -226,14 +226,14 @@ public enum DocumentProtocol {
     public var xField: String?
     /// CSV: the column of northings or latitudes.
     public var yField: String?
-    /// CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what
-    /// a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.
+    /// CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a
+    /// `.cpg` file. When no encoding is given or stated, texts that are not valid UTF-8 are read as windows-1252.
     public var encoding: String?
-    /// The spatial reference given when it was opened; of inline data EPSG:4326 when absent.
+    /// The spatial reference given when it was opened; EPSG:4326 for inline data when absent.
     public var spatialReference: String?
-    /// Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.
+    /// Whether `spatialReference` overrides one that the file states, such as a wrong `.prj`.
     public var override: Bool
-    /// The schema of a file when it was saved, which its layers have while the file is missing.
+    /// The schema of the file when the document was saved; the layers have it while the file is missing.
     public var layers: [SourceProtocol.SourceLayer]?
 
     public init(
@@ -351,15 +351,15 @@ public enum DocumentProtocol {
   public struct SavedMap: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var map: String
-    /// Of the map.
+    /// The spatial reference of the map.
     public var spatialReference: String
     /// Present when the map or scene has one.
     public var basemap: MapProtocol.BasemapUpdate?
-    /// First drawn first; layers in a group follow it and name it.
+    /// Layers, first drawn first; the layers of a group follow the group and name it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
-    /// The basemap's, likewise.
+    /// The basemap's base layers, in the same form.
     public var baseLayers: [DocumentProtocol.SavedLayer]
-    /// The basemap's, likewise.
+    /// The basemap's reference layers, in the same form.
     public var referenceLayers: [DocumentProtocol.SavedLayer]
     /// In order.
     public var tables: [DocumentProtocol.SavedLayer]
@@ -370,10 +370,10 @@ public enum DocumentProtocol {
     /// The viewpoint of views created without one; the world when absent.
     public var initialViewpoint: ViewProtocol.Viewpoint?
     /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
-    /// outlines and halos included. When absent they keep it at every scale.
+    /// outlines and halos included. When absent, they keep that size at every scale.
     public var referenceScale: Double?
-    /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
-    /// views do not change until they move.
+    /// Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is
+    /// clamped. Existing views do not change until they move.
     public var minScale: Double?
     /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
@@ -706,7 +706,7 @@ public enum DocumentProtocol {
   public struct SavedElevationSource: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var id: String
-    /// As those of sources.
+    /// The file, with a path as in sources.
     public var path: String
 
     public init(id: String, path: String) {
@@ -738,13 +738,13 @@ public enum DocumentProtocol {
     public var basemap: MapProtocol.BasemapUpdate?
     /// The ground.
     public var baseSurface: SceneProtocol.BaseSurfaceUpdate?
-    /// First match first. One that cannot be opened comes with the status `failed`.
+    /// In order of precedence. One that cannot be opened has the load status `failed`.
     public var elevationSources: [DocumentProtocol.SavedElevationSource]
-    /// First drawn first; layers in a group follow it and name it.
+    /// Layers, first drawn first; the layers of a group follow the group and name it.
     public var operationalLayers: [DocumentProtocol.SavedLayer]
-    /// The basemap's, likewise.
+    /// The basemap's base layers, in the same form.
     public var baseLayers: [DocumentProtocol.SavedLayer]
-    /// The basemap's, likewise.
+    /// The basemap's reference layers, in the same form.
     public var referenceLayers: [DocumentProtocol.SavedLayer]
     /// In order.
     public var tables: [DocumentProtocol.SavedLayer]
@@ -755,10 +755,10 @@ public enum DocumentProtocol {
     /// The viewpoint of views created without one; the world when absent.
     public var initialViewpoint: ViewProtocol.Viewpoint?
     /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
-    /// outlines and halos included. When absent they keep it at every scale.
+    /// outlines and halos included. When absent, they keep that size at every scale.
     public var referenceScale: Double?
-    /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
-    /// views do not change until they move.
+    /// Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is
+    /// clamped. Existing views do not change until they move.
     public var minScale: Double?
     /// Views are not zoomed in beyond this denominator; clamped likewise.
     public var maxScale: Double?
@@ -890,23 +890,23 @@ public enum DocumentProtocol {
   public struct SavedView: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var view: String
-    /// Of the screen. Unit: device-independent pixel.
+    /// Width of the screen. Unit: device-independent pixel.
     public var width: Double
-    /// Of the screen. Unit: device-independent pixel.
+    /// Height of the screen. Unit: device-independent pixel.
     public var height: Double
-    /// Device-independent pixels an inch. Unit: 1/inch.
+    /// Device-independent pixels per inch. Unit: 1/inch.
     public var dpi: Double
-    /// The position of the view where it differs from that computed from the viewpoint, as after a resize.
+    /// The position of the view, when it differs from the one computed from the viewpoint, as after a resize.
     public var position: DocumentProtocol.ViewPosition?
-    /// How it follows a location. The source and the mode are not saved.
+    /// How the view follows a location. The source and the mode are not saved.
     public var locationDisplay: DocumentProtocol.SavedLocationDisplay?
     /// First drawn first.
     public var overlays: [DocumentProtocol.SavedOverlay]
-    /// The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.
+    /// The map it shows. `state/set`, bindings and links set it, as `view/setContent` does.
     public var map: String?
     /// The scene it shows; settable like `map`.
     public var scene: String?
-    /// As last set.
+    /// The viewpoint, as last set.
     public var viewpoint: ViewProtocol.Viewpoint?
 
     public init(
@@ -990,9 +990,9 @@ public enum DocumentProtocol {
 
   /// The position of a view, in the units of its spatial reference.
   public struct ViewPosition: JSONDecodable, JSONEncodable, Sendable {
-    /// Easting or longitude of the screen's middle.
+    /// Easting or longitude of the center of the screen.
     public var x: Double
-    /// Northing or latitude of the screen's middle.
+    /// Northing or latitude of the center of the screen.
     public var y: Double
     /// The denominator of the scale.
     public var scale: Double
@@ -1074,7 +1074,7 @@ public enum DocumentProtocol {
   public struct SavedOverlay: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var overlay: String
-    /// Of its graphics.
+    /// The spatial reference of its graphics.
     public var spatialReference: String
     /// In the order of insertion, one per line.
     public var graphics: JSONOpaque?
@@ -1284,15 +1284,15 @@ public enum DocumentProtocol {
   public struct SavedViewModel: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var viewModel: String
-    /// One of the document's types; or `properties`.
+    /// One of the document's types; this or `properties`.
     public var type: String?
-    /// Its own properties; beside `type` when that has a different definition now.
+    /// Its own properties; together with `type` when the type has a different definition now.
     public var properties: [ViewModelProtocol.PropertyDefinition]?
-    /// The object that owns it, a view model only if it precedes this one; absent for the session.
+    /// The object that owns it; absent for the session. A view model that owns another has to precede it.
     public var owner: String?
     /// The origin of the request that created it; absent when it had none.
     public var author: String?
-    /// By property; absent for the default. A reference to an object that is not saved is null.
+    /// Values by property; a default is absent. A reference to an object that is not saved is null.
     public var values: JSONOpaque?
 
     public init(
@@ -1360,7 +1360,7 @@ public enum DocumentProtocol {
     public var type: ViewModelProtocol.PropertyType
     /// Whether null is allowed.
     public var isNullable: Bool
-    /// The value where none is set; the type's initial value when absent.
+    /// The value when none is set; the type's initial value when absent.
     public var defaultValue: JSONOpaque?
     /// Its documentation.
     public var doc: String?
@@ -1453,9 +1453,9 @@ public enum DocumentProtocol {
     }
   }
 
-  /// Begins an empty document. Closes the whole model: views with their tasks, location sources, view models,
-  /// bindings and links too; clears the values of the environment and history, whether or not the document was saved.
-  /// Undo cannot restore any of it; clients may reuse the ids, which the server does not mint again in this session.
+  /// Begins an empty document. The whole model is closed, including views with their tasks, location sources, view
+  /// models, bindings and links; environment values and history are cleared, whether or not the document was saved.
+  /// Undo cannot restore any of it. Clients may reuse the ids; the server does not mint them again in this session.
   public enum New {
     public static let name: StaticString = "document/new"
 
@@ -1471,14 +1471,15 @@ public enum DocumentProtocol {
   }
 
   /// Opens a document and replaces the model. The document is read and checked first and replaces the model
-  /// atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file is no document: no
-  /// JSON, of another format or too new. What is not valid in a document is left out and reported in `problems`: an
-  /// element of a list, a member of an object, or the object where it cannot be without that member (its id, its
-  /// data, its map). Members that were left out keep their text until they are set, and are saved with it; objects
-  /// that were left out are not saved again. Missing or changed data do not fail it: sources, elevation sources and
-  /// layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects
-  /// have the ids of the file. Types of view models and environment keys of the session remain, and those of the
-  /// document are added. A newer `document/open` or `document/revert` supersedes a running one.
+  /// atomically: when it fails, or is cancelled, the model is unchanged. It fails if the file is not a document: not
+  /// JSON, of another format, or of a newer version. Invalid parts of a document are left out and reported in
+  /// `problems`: an element of a list, a member of an object, or the whole object when it needs that member (its id,
+  /// its data, its map). A member that was left out keeps its text, and is saved with it, until it is set; an object
+  /// that was left out is not saved again. Missing or changed data do not make the open fail: sources, elevation
+  /// sources and layers have an error in their status and can be retried. The old model is closed as by
+  /// `document/new`; objects have the ids of the file. Types of view models and environment keys of the session
+  /// remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running
+  /// one.
   public enum Open {
     public static let name: StaticString = "document/open"
 
@@ -1501,9 +1502,9 @@ public enum DocumentProtocol {
 
   /// Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not
   /// wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and
-  /// extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is
-  /// running, a save writes to that file. When another document has replaced the saved one, the answer has the path
-  /// that was written.
+  /// extended attributes are kept where the system allows it; `lost` names those that are not. While a
+  /// `document/saveAs` is running, a save writes to that file. If another document has replaced the saved one
+  /// meanwhile, the answer has the path that was written.
   public enum Save {
     public static let name: StaticString = "document/save"
 
@@ -1518,7 +1519,7 @@ public enum DocumentProtocol {
     public typealias Result = DocumentProtocol.DocumentInfo
   }
 
-  /// Saves the document to a file, which is its file from then on. An existing file is replaced.
+  /// Saves the document to a file, which becomes the document's file. An existing file is replaced.
   public enum SaveAs {
     public static let name: StaticString = "document/saveAs"
 

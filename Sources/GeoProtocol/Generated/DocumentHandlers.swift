@@ -21,7 +21,7 @@ public protocol DocumentHandlers: MethodHandlers {
   /// Saves the document to the file it was last opened from or saved to.
   static func save(_ params: Save.Params, in world: inout Types.World) throws -> TaskPlan<Types, Save.Result>
 
-  /// Saves the document to a file, which is its file from then on.
+  /// Saves the document to a file, which becomes the document's file.
   static func saveAs(_ params: SaveAs.Params, in world: inout Types.World) throws -> TaskPlan<Types, SaveAs.Result>
 
   /// Opens the document's file again; unsaved changes are lost.

@@ -12,9 +12,9 @@ import JSON
 /// restore viewpoints, selections, live location, sources, views, tasks, subscriptions and load state: a closed view
 /// stays closed, and so do its overlays.
 ///
-/// With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier step
-/// restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was there before
-/// the undo, and keeps values that live writes have set since. The document is modified.
+/// With `meta.undo: false` a command makes no step and discards none: redo stays possible. Undo of an earlier step
+/// restores only what that step changed, and skips what no longer exists. Redo restores the state before the undo,
+/// but keeps values that live writes have set since. Live writes modify the document.
 ///
 /// A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member `historyCut`,
 /// true.
@@ -84,7 +84,7 @@ public enum EditProtocol {
     public static let name: StaticString = "edit/undo"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Number of steps; all or none.
+      /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
 
       public init(steps: Int = 1) {
@@ -125,7 +125,7 @@ public enum EditProtocol {
     public static let name: StaticString = "edit/redo"
 
     public struct Params: JSONDecodable, Sendable {
-      /// Number of steps; all or none.
+      /// Number of steps. If there are fewer, the request is refused.
       public var steps: Int
 
       public init(steps: Int = 1) {
@@ -200,7 +200,7 @@ public enum EditProtocol {
     }
   }
 
-  /// Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then has
+  /// Ends the edit in progress. An edit over 64 MiB cannot be undone, nor can earlier steps: the answer then has
   /// `historyCut`.
   public enum End {
     public static let name: StaticString = "edit/end"

@@ -10,7 +10,7 @@ import JSON
 /// have an effect in the server, clients register others:
 ///
 /// - `units` (`metric` or `imperial`): the units of `formatLength`, `formatArea` and `formatSpeed`.
-/// - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; English ones for an unknown
+/// - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; those of English for an unknown
 /// locale.
 /// - `language` (BCP 47): the language of the names of months and days in `formatDate`. Null, its default, means the
 /// language of `locale`.
@@ -21,8 +21,8 @@ import JSON
 /// - `selectionColor`: the colour of selected features and graphics.
 ///
 /// Labels, popups, legends and symbols are computed with the environment of their layer or overlay; derived
-/// properties of a view model with that of its owner, and again when it changes. Filters, conditions, renderers and
-/// links do not use it, so that their results are the same for all views. The values of a node are at
+/// properties of a view model are computed with that of its owner, and again when it changes. Filters, conditions,
+/// renderers and links do not use it, so that their results are the same for all views. The values of a node are at
 /// `/views/v1/environment/<key>` (likewise for maps, scenes, overlays, layers, and at
 /// `/environments/$session/environment/<key>` for the session), where they can be observed. Values set at a node are
 /// at `/environments/<node>/values`. Values are undone and saved; keys are registered for the rest of the session. A

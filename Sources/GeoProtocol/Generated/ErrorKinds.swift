@@ -5,21 +5,21 @@
 public enum ErrorKind: String, CaseIterable, Sendable {
   /// The bytes are not JSON. `id` is null.
   case parseError
-  /// An object has two members of one name.
+  /// An object has two members of the same name.
   case duplicateKey
   /// The JSON is nested deeper than 2,048 levels.
   case tooDeep
   /// The input begins with neither a header nor a message; the session ends with exit code 2.
   case framingError
-  /// The message is longer than the limit; it was skipped. `id` is that of the message where that stands in its first
-  /// 65536 bytes; else null, as for batches, for responses, and where a request with that id is in flight. So a
-  /// client that sends large params writes `id` before them.
+  /// The message is longer than the limit; it was skipped. `id` is that of the message if it is in the first 65536
+  /// bytes; else null, as for batches, for responses, and if a request with that id is in flight. A client that sends
+  /// large params should write `id` before them.
   case messageTooLarge
   /// The message has more JSON values than the limit.
   case tooManyValues
   /// The batch has more requests than the limit; none was run.
   case batchTooLarge
-  /// The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight: `id` is null then,
+  /// The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight. `id` is then null,
   /// and `data` has the id that cannot be used.
   case invalidRequest
   /// After `shutdown` only `exit` is accepted.
@@ -46,15 +46,15 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case versionMismatch
   /// The client has left too many bytes unread; the request was not run.
   case serverBusy
-  /// As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.
-  /// `initialize` answers the limits.
+  /// There are already as many unanswered requests, tasks or subscriptions as the limit allows; the request was not
+  /// run. The answer to `initialize` has the limits.
   case limitReached
   /// The result would exceed the size of a message. Request less, or observe it.
   case resultTooLarge
   /// There is no object of that id and kind.
   case unknownId
-  /// The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new
-  /// object is of a kind that makes no step of history, such as a view.
+  /// The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a
+  /// kind that makes no step of history, such as a view.
   case idExists
   /// The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a
   /// member that cannot be cleared.
@@ -69,7 +69,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case columnLengths
   /// A command of a transaction failed; nothing was changed. `path` is the pointer to the command.
   case transactionFailed
-  /// The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it.
+  /// A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.
   case notACommand
   /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
   case wrongKind
@@ -82,8 +82,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case nothingToUndo
   /// History has fewer steps to redo.
   case nothingToRedo
-  /// `meta.undo` is false, and the command does what only a step of history may: it creates, removes or moves
-  /// objects, or it is one of `edit`. Within a transaction that makes a step, no command is without.
+  /// `meta.undo` is false, but the command needs a step of history: it creates, removes or moves objects, or it is
+  /// one of `edit`. In a transaction that makes a step, no command may have `meta.undo: false`.
   case undoRequired
   /// An edit is in progress; end or cancel it first.
   case editInProgress
@@ -99,17 +99,17 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The file could not be written: the disk is full, or the folder is missing or read-only. A file that was there
   /// before is unchanged.
   case saveFailed
-  /// There is a file of that name, and `ifExists` does not let it be replaced.
+  /// A file of that name exists, and `ifExists` does not allow replacing it.
   case fileExists
   /// The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
   case documentTooLarge
   /// The document has no file yet; `document/saveAs` names one.
   case documentUntitled
-  /// A document is being opened or reverted: what would change or save the model before it is refused until that has
-  /// ended, by whomever it was sent. Queries answer from the model before.
+  /// A document is being opened or reverted. Until that ends, requests of any client that would change or save the
+  /// old model are refused; queries answer from the old model.
   case documentBusy
-  /// Objects would contain or depend on themselves: a group in itself, a derived property, links whose values never
-  /// agree.
+  /// Objects would contain or depend on themselves: a group that contains itself, a derived property that depends on
+  /// itself, links whose values never agree.
   case cycle
   /// The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.
   case readOnly
@@ -119,13 +119,13 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownProperty
   /// A value is not of the declared type, or not of the type that its target has.
   case wrongType
-  /// A value is of its type, but the definition of its property does not allow it.
+  /// A value has the right type, but the definition of its property does not allow it.
   case notAllowed
   /// A value takes more than 16 MiB.
   case valueTooLarge
   /// A type or key of that name is defined differently.
   case alreadyDefined
-  /// A property cannot be defined so: its name is in use or reserved, or an input is not a path.
+  /// A property cannot be defined like this: its name is in use or reserved, or an input is not a path.
   case invalidDefinition
   /// The object has no environment: it is not a map, scene, view, overlay or layer.
   case notANode
@@ -150,8 +150,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The transformation is not defined at a position, or there is none.
   case transformFailed
   /// The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.
-  /// In a question about a spatial relation also a polygon whose rings cross, and a collection of members that differ
-  /// in dimension where the relation is defined for none.
+  /// In a query with a spatial relation also a polygon whose rings cross, and a collection whose members differ in
+  /// dimension when the relation is not defined for such collections.
   case invalidGeometry
   /// The geometry is empty.
   case emptyGeometry
@@ -170,11 +170,11 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case unknownFormat
   /// The driver recognizes the data and cannot open it.
   case openFailed
-  /// The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by
-  /// another. Nothing else is affected; a retry starts another process.
+  /// The process that read the file died: a format's library crashed, it reached its limit of memory, or it was
+  /// killed. Nothing else is affected; a retry starts another process.
   case readerFailed
-  /// The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by
-  /// another. A file that was there before is unchanged; a retry starts another process.
+  /// The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was
+  /// killed. A file that was there before is unchanged; a retry starts another process.
   case writerFailed
   /// The driver opened the data and cannot read it.
   case readFailed
@@ -190,19 +190,19 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case notLoaded
   /// The features have no such attribute; or an expression over other values has no input of that name.
   case unknownField
-  /// The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the
-  /// time of a feature. The expression `toNumber(field)` makes numbers of texts.
+  /// The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates. The
+  /// expression `toNumber(field)` converts texts to numbers.
   case wrongFieldType
-  /// The features have too many distinct values to be grouped by them in the memory of a query.
+  /// The features have too many distinct values to group them within the memory of a query.
   case tooManyGroups
   /// The features have no time: an overlay, or a layer without `time`.
   case noTime
-  /// The expression is not CQL2 text, or calls an unknown function. `expected` says what could be there.
+  /// The expression is not CQL2 text, or calls an unknown function. `expected` says what is valid there.
   case expressionSyntax
-  /// The expression has no value: it compares or calculates with values of different types, or passes a function
-  /// arguments that it does not take.
+  /// The expression has no value: it compares or calculates with values of different types, or passes arguments that
+  /// a function does not take.
   case expressionType
-  /// The expression is nested too deeply, or too long.
+  /// The expression is nested too deeply or is too long.
   case expressionTooDeep
   /// Class breaks are out of order or overlap; `path` is the pointer to the bound.
   case invalidClassBreaks
@@ -211,7 +211,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case invalidUniqueValues
   /// Stops of a visual variable are out of order.
   case invalidStops
-  /// A popup's title has unpaired braces, or a format is not one. Errors in the expressions of a title have positions
+  /// A popup's title has unpaired braces, or a format is invalid. Errors in the expressions of a title have positions
   /// in the whole title.
   case invalidTemplate
 

@@ -3,8 +3,8 @@
 
 import JSON
 
-/// Every error the server answers. `data` is `{kind, path?, expected?, ...}`: programs go by `kind`; the message is
-/// for people.
+/// Every error the server answers. `data` is `{kind, path?, expected?, ...}`: programs decide by `kind`; the message
+/// is for people.
 public enum ErrorsProtocol {
   /// An invalid item of a bulk request.
   public struct ItemFailure: JSONDecodable, JSONEncodable, Sendable {

@@ -3,16 +3,16 @@
 
 import JSON
 
-/// The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Wherever an `Expression` stands, either
-/// is accepted.
+/// The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Both are accepted wherever an
+/// `Expression` is expected.
 public enum ExpressionProtocol {
-  /// Checks an expression, and answers it in both encodings.
+  /// Checks an expression and returns it in both encodings.
   ///
-  /// Both are normal: the same for expressions that differ in white space, case of keywords or needless parentheses
-  /// only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ..., else]}`, which is not of
-  /// CQL2, `in` with an empty list, which text does not have, is a test for null that is never true, `ENVELOPE` is a
-  /// `bbox`, and a sign before an operand is a multiplication with -1. Chains of sums and products become nested
-  /// operations, and values are at most 300 deep inside one another, where text has at most 100 parentheses.
+  /// Both are normalized: expressions that differ only in white space, case of keywords or needless parentheses have
+  /// equal results. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ..., else]}`, an
+  /// extension of CQL2. `in` with an empty list, which CQL2 text does not have, becomes a test for null that is never
+  /// true. `ENVELOPE` becomes a `bbox`, and a sign before an operand a multiplication by -1. Chains of sums and
+  /// products become nested operations. Values in JSON nest at most 300 deep, parentheses in text at most 100 deep.
   public enum Convert {
     public static let name: StaticString = "expression/convert"
 
@@ -33,7 +33,8 @@ public enum ExpressionProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// In CQL2 text.
       public var cql2Text: String
-      /// In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression in CQL2 text.
+      /// In CQL2 JSON. An expression that is only a text literal becomes `"'text'"`, since a JSON string is an
+      /// expression in CQL2 text.
       public var cql2Json: JSONOpaque
       /// The names of properties in it, each once, in order of first use.
       public var properties: [String]

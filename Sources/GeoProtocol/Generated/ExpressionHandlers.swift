@@ -7,7 +7,7 @@ import JSON
 public protocol ExpressionHandlers: MethodHandlers {
   typealias Convert = ExpressionProtocol.Convert
 
-  /// Checks an expression, and answers it in both encodings.
+  /// Checks an expression and returns it in both encodings.
   static func convert(_ params: Convert.Params, in world: Types.World) throws -> Convert.Result
 }
 

@@ -3,15 +3,15 @@
 
 import JSON
 
-/// Queries of features, of layers, tables and overlays alike. Of a layer only features match that pass its definition
-/// expression and its time filter.
+/// Queries of the features of layers, tables and overlays; `feature/export` writes the result to a file. Of a layer,
+/// only features that pass its definition expression and its time filter match.
 ///
 /// Features are in drawing order, or in the requested order, which is stable from page to page while the revision is.
 /// `exceededLimit` is true for a result that was truncated.
 ///
 /// Queries that take a few milliseconds are answered in order of arrival. Longer ones run as tasks over a snapshot of
-/// the model: they delay nothing else, report progress, and are cancelled, superseded or ended with their scope as
-/// all tasks; `revision` is that of the snapshot.
+/// the model: they delay no other request, report progress, and are cancelled, superseded or ended with their scope
+/// like all tasks; `revision` is that of the snapshot.
 public enum FeatureProtocol {
   /// A sort order.
   public enum SortOrder: String, WireEnum {
@@ -63,7 +63,7 @@ public enum FeatureProtocol {
   public struct FailedFeature: JSONDecodable, JSONEncodable, Sendable {
     /// Its id.
     public var id: Int
-    /// Which position, for people.
+    /// Says which position, for people.
     public var reason: String
 
     public init(id: Int, reason: String) {
@@ -87,11 +87,11 @@ public enum FeatureProtocol {
     }
   }
 
-  /// What to do when there is a file of that name.
+  /// What to do when a file of that name exists.
   public enum IfFileExists: String, WireEnum {
     /// Refuse with `fileExists`.
     case error
-    /// Replace it, wholly or not at all; its owner, mode and attributes stay.
+    /// Replace it atomically; its owner, mode and attributes are kept.
     case replace
   }
 
@@ -103,7 +103,7 @@ public enum FeatureProtocol {
     case wkt
   }
 
-  /// In what an exported file differs from the features.
+  /// How an exported file differs from the features.
   public enum ExportDifferenceKind: String, WireEnum {
     /// `count` features without a geometry, or with an empty one, were left out: the index of the format has no place
     /// for them, or this version of GDAL does not write them.
@@ -114,36 +114,36 @@ public enum FeatureProtocol {
     case spatialReference
     /// M was left out of `count` geometries.
     case measures
-    /// The field `field` is called `name`: the format does not distinguish case, or readers of `CSV` take a line
-    /// break in a name for the end of the header.
+    /// The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV`
+    /// take a line break in a name for the end of the header.
     case fieldName
-    /// The field `field` has another type in the file, `type`: it holds other values too, or the format has no such
-    /// type. Of a mixture the texts are those that JSON has for the values. `CSV` has no types.
+    /// The field `field` has another type in the file, `type`: the field holds values of other types too, or the
+    /// format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.
     case fieldType
-    /// Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53
-    /// in a field of doubles; or times beyond the year 9999 are null.
+    /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL,
+    /// integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones
     /// The features are in the order of the file's spatial index, or of their ids.
     case order
-    /// The file has no spatial index, as features have no geometry or an empty one.
+    /// The file has no spatial index, because some features have no geometry or an empty one.
     case spatialIndex
-    /// Z was left out of `count` geometries of which it is known in part.
+    /// Z was left out of `count` geometries in which only some positions have it.
     case elevations
   }
 
-  /// Something of the features that an exported file does not hold, or holds in another form.
+  /// A difference of an exported file from the features: something that it does not hold, or holds in another form.
   public struct ExportDifference: JSONDecodable, JSONEncodable, Sendable {
-    /// What it is.
+    /// The kind of the difference.
     public var kind: FeatureProtocol.ExportDifferenceKind
-    /// The field of the features that it is about.
+    /// The field of the features that differs.
     public var field: String?
-    /// What the field is called in the file.
+    /// The name of the field in the file.
     public var name: String?
     /// Its type in the file.
     public var type: SourceProtocol.FieldType?
-    /// Of how many features.
+    /// Number of features that differ.
     public var count: Int?
 
     public init(
@@ -198,30 +198,31 @@ public enum FeatureProtocol {
   public enum FeatureFormat: String, WireEnum {
     /// `features`: GeoJSON.
     case geojson
-    /// `columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where
-    /// there are many.
+    /// `columns`: a column for the ids, one for the geometries, one for each attribute; much faster to read when
+    /// there are many features.
     case columns
   }
 
-  /// A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but
+  /// A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has no relation but
   /// `disjoint`, and equals another empty one.
   public enum SpatialRelationship: String, WireEnum {
     /// They share a position.
     case intersects
-    /// No position of the second is outside of the first, and their interiors share one: what lies on the boundary
-    /// alone is not contained.
+    /// No position of the second is outside of the first, and their interiors share a position: a geometry that lies
+    /// only on the boundary is not contained.
     case contains
-    /// Their interiors share some positions, not all, and fewer dimensions than the larger of them has.
+    /// Their interiors share some positions but not all, and the shared part has fewer dimensions than the one of
+    /// higher dimension.
     case crosses
     /// The second contains the first.
     case within
-    /// Both have the same dimension, as has what they share, and each has positions that the other lacks.
+    /// Both have the same dimension, the shared part has it too, and each has positions that the other lacks.
     case overlaps
     /// They share positions of their boundaries only.
     case touches
     /// They share no position.
     case disjoint
-    /// They have the same positions, in whatever order.
+    /// They have the same positions, in any order.
     case equals
     /// Their envelopes share a position.
     case envelopeIntersects
@@ -230,25 +231,26 @@ public enum FeatureProtocol {
   }
 
   /// A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of
-  /// interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).
+  /// interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not tested).
   static func readRelationPattern(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 9 characters") { (9...9).contains($0.unicodeScalars.count) }
   }
 
-  /// What is computed of the values of a field. Null, and NaN in files, is no value.
+  /// What is computed from the values of a field. Null, and NaN in files, are not values.
   public enum StatisticType: String, WireEnum {
-    /// The number of values; without a field that of features.
+    /// The number of values; without a field, the number of features.
     case count
-    /// The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding
-    /// errors. Null without numbers, and where it is beyond the range of doubles itself; parts of it may be.
+    /// The sum of numbers: an integer when all are integers and the sum fits into 64 bits, else a double, compensated
+    /// for rounding errors. Null without numbers, and when the sum is beyond the range of doubles; partial sums may
+    /// be beyond it.
     case sum
     /// The arithmetic mean of numbers, a double. Null without numbers.
     case mean
     /// The square root of the variance.
     case standardDeviation
-    /// The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less
-    /// one. Null for fewer than two numbers, and beyond the range of doubles. Equal questions have equal answers: the
-    /// order of features, or what asks, does not show in the last digit.
+    /// The variance of a sample: the sum of squared deviations from the mean, divided by the count of numbers minus
+    /// one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal results to the
+    /// last digit, whatever the order of features and whichever method computes them.
     case variance
     /// The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the
     /// earliest. Null without values.
@@ -257,15 +259,16 @@ public enum FeatureProtocol {
     case max
   }
 
-  /// A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`, `mean`,
-  /// `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other
-  /// than numbers are refused, values of graphics that are no numbers do not count.
+  /// A statistic of features: of those of a query, of those that a feature is joined with, or of those of a cluster.
+  /// `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's field whose declared
+  /// type is not numeric is refused, values of graphics that are not numbers are ignored.
   public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
     /// What is computed.
     public var type: FeatureProtocol.StatisticType
-    /// Of the values of this attribute; only `count` may be without.
+    /// The attribute whose values are used; only `count` may omit it.
     public var field: String?
-    /// Its name among the results; the type and the field, as `mean_population`, when absent, or `count`.
+    /// Its name among the results. When absent: the type and the field, such as `mean_population`, or `count` without
+    /// a field.
     public var name: String?
 
     public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
@@ -307,7 +310,7 @@ public enum FeatureProtocol {
   public struct RelatedGroup: JSONDecodable, JSONEncodable, Sendable {
     /// The feature to which they are related.
     public var id: Int
-    /// Their number, also where `limit` leaves some out.
+    /// Number of related features, including those that `limit` leaves out.
     public var count: Int
     /// By `orderBy`, else in drawing order.
     public var features: JSONOpaque
@@ -391,18 +394,19 @@ public enum FeatureProtocol {
     }
   }
 
-  /// What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the
-  /// other is nearest.
+  /// The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4,
+  /// 6.1.15), or that the other is nearest.
   public enum JoinRelationship: String, WireEnum {
     /// They share a position.
     case intersects
-    /// It is within the other: no position is outside, and the interiors share one.
+    /// It is within the other: none of its positions is outside, and the interiors share a position.
     case within
     /// The other is within it.
     case contains
-    /// Their interiors share some positions, in fewer dimensions than the larger has.
+    /// Their interiors share some positions, and the shared part has fewer dimensions than the one of higher
+    /// dimension.
     case crosses
-    /// Both and what they share have the same dimension, and each has positions that the other lacks.
+    /// Both have the same dimension, the shared part has it too, and each has positions that the other lacks.
     case overlaps
     /// They share positions of their boundaries only.
     case touches
@@ -410,8 +414,9 @@ public enum FeatureProtocol {
     case equals
     /// Their envelopes share a position.
     case envelopeIntersects
-    /// The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins points, and of
-    /// other geometries the middle of the envelope, with any features.
+    /// The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The distance is
+    /// measured from the point, or from the middle of the envelope of another geometry; the other may have any
+    /// geometry.
     case nearest
   }
 
@@ -419,56 +424,57 @@ public enum FeatureProtocol {
   public enum JoinOutput: String, WireEnum {
     /// Each pair of features.
     case pairs
-    /// Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
+    /// Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`.
     case counts
   }
 
-  /// What selects features of a layer or an overlay. Features match that pass all that is given.
+  /// Conditions that select features of a layer or an overlay. A feature matches when it meets all that are given.
   public protocol FeatureFilter: Sendable {
     /// A loaded layer; this or `overlay`.
     var layer: String? { get }
     /// An overlay; this or `layer`.
     var overlay: String? { get }
     /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-    /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`,
-    /// or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181).
-    /// In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond
-    /// 85.0511287798066 degrees are clamped, those of the box and those of features.
+    /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+    /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+    /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as
+    /// in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+    /// features.
     var envelope: SessionProtocol.Envelope? { get }
     /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-    /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-    /// which features of another reference are transformed, position by position, as `outSpatialReference` does; the
-    /// result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-    /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-    /// ends at the edge of the square world. A feature with a position that has no coordinates there has no relation.
-    /// In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines
-    /// and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The
-    /// geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or
-    /// height is a line, one without both a point.
+    /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`.
+    /// Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the
+    /// result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore
+    /// not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the
+    /// edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no
+    /// relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179
+    /// or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole
+    /// extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An
+    /// `Envelope` without width or height is a line, one without both a point.
     var geometry: JSONOpaque? { get }
-    /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-    /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and
-    /// `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+    /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within`
+    /// those that it is within. A collection of points beside lines or polygons has only the relations `intersects`,
+    /// `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.
     var spatialRelationship: FeatureProtocol.SpatialRelationship { get }
     /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
     /// has to match.
     var relation: String? { get }
-    /// Of `envelope` and `geometry`; that of the features when absent.
+    /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
     var spatialReference: String? { get }
     /// Only these features.
     var ids: [Int]? { get }
-    /// Only those for which this is true, neither false nor unknown.
+    /// Only features for which this is true, neither false nor unknown.
     var whereClause: JSONOpaque? { get }
-    /// Only those that are selected, or only those that are not.
+    /// Only features that are selected (true), or only those that are not (false).
     var isSelected: Bool? { get }
-    /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
+    /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time
     /// filter.
     var timeExtent: LayerProtocol.TimeExtent? { get }
   }
 
-  /// Which of the features are returned, in which order, and what of them.
+  /// Which features are returned, in which order, and with which members.
   public protocol FeatureOutputOptions: Sendable {
-    /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+    /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
     var orderBy: [FeatureProtocol.OrderBy]? { get }
     /// Number of features to skip.
     var offset: Int { get }
@@ -476,17 +482,17 @@ public enum FeatureProtocol {
     var properties: [String]? { get }
     /// Whether to return geometries.
     var returnGeometry: Bool { get }
-    /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
-    /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
-    /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit of
+    /// Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and
+    /// Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so
+    /// none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit of
     /// `outSpatialReference`.
     var maxAllowableOffset: Double? { get }
   }
 
-  /// Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than
-  /// 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what
-  /// follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the
-  /// reply then has no features, or no columns.
+  /// Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them
+  /// larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
+  /// `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result is sent in parts, as
+  /// fast as the client reads: the reply then has no features, or no columns.
   public enum Query {
     public static let name: StaticString = "feature/query"
 
@@ -498,41 +504,44 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+      /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
@@ -540,19 +549,20 @@ public enum FeatureProtocol {
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+      /// Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas
       /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
-      /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
+      /// so none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
-      /// Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the
-      /// result is sent in parts (`meta.partialResultToken`).
+      /// Maximum number of features. At most 100000, and 1000 when absent. When the result is sent in parts
+      /// (`meta.partialResultToken`): any number, and all when absent.
       public var limit: Int?
-      /// Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.
+      /// Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in columns they are WKB
+      /// with M.
       public var returnM: Bool
       /// How features are returned.
       public var format: FeatureProtocol.FeatureFormat
-      /// Of the geometries in the answer; that of the features when absent.
+      /// The spatial reference of the geometries in the answer; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
@@ -651,18 +661,18 @@ public enum FeatureProtocol {
       public var type: FeatureProtocol.FeatureCollectionType?
       /// The world's revision after this.
       public var revision: Int
-      /// Of the geometries.
+      /// The spatial reference of the geometries.
       public var spatialReference: String
       /// Whether there are more.
       public var exceededLimit: Bool
       /// By `orderBy`, else in drawing order; absent with columns.
       public var features: JSONOpaque?
-      /// The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`.
+      /// The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`.
       public var columns: OverlayProtocol.FeatureColumns?
       /// With columns: the attributes in order, with their types.
       public var fields: [SourceProtocol.Field]?
-      /// Those of the features whose geometry is null because a position of it has no coordinates in
-      /// `outSpatialReference`; absent without any.
+      /// The features whose geometry is null because one of its positions has no coordinates in
+      /// `outSpatialReference`; absent when there are none.
       public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
@@ -713,9 +723,9 @@ public enum FeatureProtocol {
     }
 
     public struct Part: JSONEncodable, Sendable {
-      /// That of the reply.
+      /// The revision of the reply.
       public var revision: Int
-      /// Of the geometries.
+      /// The spatial reference of the geometries.
       public var spatialReference: String
       /// The next features; absent with columns.
       public var features: JSONOpaque?
@@ -723,7 +733,7 @@ public enum FeatureProtocol {
       public var columns: OverlayProtocol.FeatureColumns?
       /// With columns: the attributes in order, with their types.
       public var fields: [SourceProtocol.Field]?
-      /// Those of these features whose geometry is null because a position of it has no coordinates in
+      /// The features of this part whose geometry is null because one of its positions has no coordinates in
       /// `outSpatialReference`.
       public var failed: [FeatureProtocol.FailedFeature]?
 
@@ -767,7 +777,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Returns ids only.
+  /// Returns the ids of features only.
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
@@ -779,46 +789,49 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+      /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
-      /// Maximum number of features. At most 1000000, and 100000 when absent; any number, and all when absent, where
-      /// the result is sent in parts (`meta.partialResultToken`).
+      /// Maximum number of features. At most 1000000, and 100000 when absent. When the result is sent in parts
+      /// (`meta.partialResultToken`): any number, and all when absent.
       public var limit: Int?
 
       public init(
@@ -913,7 +926,7 @@ public enum FeatureProtocol {
     }
 
     public struct Part: JSONEncodable, Sendable {
-      /// That of the reply.
+      /// The revision of the reply.
       public var revision: Int
       /// The next ids.
       public var ids: [Int]
@@ -934,11 +947,11 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Features of another layer, table or overlay that are related to those that match, by equal values of a key field
-  /// on both sides. Grouped by the features to which they are related.
+  /// Returns features of another layer, table or overlay that are related to those that match, by equal values of a
+  /// key field on both sides. They are grouped by the features to which they are related.
   ///
   /// Any cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points; null, NaN
-  /// and JSON are related to nothing. Features without related ones have no group.
+  /// and JSON are related to nothing. A feature to which none is related has no group.
   public enum QueryRelated {
     public static let name: StaticString = "feature/queryRelated"
 
@@ -948,39 +961,42 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The field of the features that match.
       public var keyField: String
@@ -1000,7 +1016,7 @@ public enum FeatureProtocol {
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Of the geometries in the answer; that of the related features when absent.
+      /// The spatial reference of the geometries in the answer; that of the related features when absent.
       public var outSpatialReference: String?
 
       public init(
@@ -1099,14 +1115,14 @@ public enum FeatureProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Of the geometries.
+      /// The spatial reference of the geometries.
       public var spatialReference: String
       /// Whether there are more related features.
       public var exceededLimit: Bool
       /// In the drawing order of the features to which they are related.
       public var groups: [FeatureProtocol.RelatedGroup]
-      /// Those of the related features whose geometry is null because a position of it has no coordinates in
-      /// `outSpatialReference`; absent without any.
+      /// The related features whose geometry is null because one of its positions has no coordinates in
+      /// `outSpatialReference`; absent when there are none.
       public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
@@ -1139,7 +1155,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Returns their number only.
+  /// Returns the number of features only.
   public enum QueryCount {
     public static let name: StaticString = "feature/queryCount"
 
@@ -1149,39 +1165,42 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
 
       public init(
@@ -1258,7 +1277,7 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Returns their envelope only.
+  /// Returns the envelope of features only.
   public enum QueryExtent {
     public static let name: StaticString = "feature/queryExtent"
 
@@ -1268,41 +1287,44 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// Of the answer; that of the features when absent.
+      /// The spatial reference of the answer; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
@@ -1365,16 +1387,16 @@ public enum FeatureProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Of the extent.
+      /// The spatial reference of the extent.
       public var spatialReference: String
       /// The number.
       public var count: Int
       /// Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none.
       /// Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees
-      /// `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian.
+      /// `xMin` is greater than `xMax` when features that are adjacent in another reference cross the antimeridian.
       public var extent: SessionProtocol.Envelope?
-      /// The features that `extent` leaves out because a position of theirs has no coordinates in
-      /// `outSpatialReference`, at most the first 1000; absent without any.
+      /// The features that `extent` leaves out because one of their positions has no coordinates in
+      /// `outSpatialReference`, at most the first 1000; absent when there are none.
       public var failed: [FeatureProtocol.FailedFeature]?
 
       public init(
@@ -1409,11 +1431,12 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Statistics of features, for each group of those with equal values in all fields of `groupBy`. Without `groupBy`
-  /// all features are one group, even if there are none.
+  /// Computes statistics of features, for each group of features with equal values in all fields of `groupBy`.
+  /// Without `groupBy` all features are one group, even if there are none.
   ///
-  /// Null is a value to group by. An integer and a double of the same value are equal, in fields of dates texts that
-  /// stand for the same time; JSON is equal as text. Of equal values the group has that of its first feature.
+  /// Null is a value to group by. An integer and a double of the same value are equal, and in fields of dates so are
+  /// texts that denote the same time; JSON values are equal when their texts are. When equal values differ in form,
+  /// the group has the value of its first feature.
   public enum QueryStatistics {
     public static let name: StaticString = "feature/queryStatistics"
 
@@ -1423,48 +1446,51 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// What is computed. Names are each used once, and are not those of fields in `groupBy`.
+      /// The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.
       public var statistics: [FeatureProtocol.Statistic]
       /// The attributes that the features of a group have in common.
       public var groupBy: [String]?
       /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
       public var having: JSONOpaque?
-      /// Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups
-      /// when absent, are in ascending order of the values of `groupBy`, null last.
+      /// Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when
+      /// absent, are in ascending order of the values of `groupBy`, null last.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of groups to skip.
       public var offset: Int
@@ -1574,8 +1600,8 @@ public enum FeatureProtocol {
     }
   }
 
-  /// The distinct values of a field, or combinations of values of several, and how many features have each. Null is a
-  /// value. What is equal is said in `feature/queryStatistics`.
+  /// Returns the distinct values of a field, or combinations of values of several, and how many features have each.
+  /// Null is a value. For equality see `feature/queryStatistics`.
   public enum QueryDistinctValues {
     public static let name: StaticString = "feature/queryDistinctValues"
 
@@ -1585,43 +1611,46 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The attributes.
       public var fields: [String]
-      /// Sort keys, the first most significant: some of `fields`. Ties, and all records when absent, are in ascending
+      /// Sort keys, most significant first: some of `fields`. Ties, and all records when absent, are in ascending
       /// order of the values, null last.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of records to skip.
@@ -1723,8 +1752,8 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Changes which features are selected: by those that match. Without a filter these are all, with an empty list of
-  /// ids none. What has been removed before the task ends is left out. Undo does not change selections.
+  /// Changes which features are selected, by the features that match: all without a filter, none with an empty list
+  /// of ids. Features that are removed before the task ends are left out. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "feature/select"
 
@@ -1734,39 +1763,42 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode
@@ -1854,12 +1886,12 @@ public enum FeatureProtocol {
     }
   }
 
-  /// The features nearest to each of several places, near ones first and equally far ones by id. Distances are in
-  /// metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles;
-  /// features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are
-  /// in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest
-  /// position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with
-  /// one that has no longitude and latitude, are left out.
+  /// Returns the features nearest to each of several places, nearest first; equally distant features are sorted by
+  /// id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the antimeridian and around
+  /// the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar`
+  /// distances are in the plane of the features' reference, in its units. The distance of a line or a polygon is that
+  /// to its nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a
+  /// position, or with a position that has no longitude and latitude, are left out.
   public enum Nearest {
     public static let name: StaticString = "feature/nearest"
 
@@ -1869,50 +1901,54 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.
       public var locations: JSONOpaque
-      /// Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most
-      /// 1000000.
+      /// Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`. At most 1000000 for
+      /// all places together.
       public var limit: Int?
-      /// Only features at most so far away, in metres, or with `planar` in units of the features' reference.
+      /// Only features that are no further away than this, in metres, or with `planar` in units of the features'
+      /// reference.
       public var maxDistance: Double?
       /// Whether distances are planar.
       public var planar: Bool
-      /// Whether to return azimuths; with `planar` there are none, and it is refused.
+      /// Whether to return azimuths; refused with `planar`, which has none.
       public var returnAzimuth: Bool
       /// The attributes to return; none when absent.
       public var properties: [String]?
@@ -1997,10 +2033,11 @@ public enum FeatureProtocol {
       public var counts: [Int]
       /// The features of the first place, then those of the next.
       public var ids: [Int]
-      /// How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
+      /// The distance of each feature; with `planar` at most the greatest double, even when coordinates are further
+      /// apart.
       public var distances: [Double]
-      /// The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is
-      /// 0. Unit: degree.
+      /// The direction from the place to the nearest position of each feature, clockwise from north; 0 when the
+      /// distance is 0. Unit: degree.
       public var azimuths: [Double]?
       /// Whether more features than `limit` lie within `maxDistance` of a place.
       public var exceededLimit: Bool
@@ -2046,13 +2083,14 @@ public enum FeatureProtocol {
   }
 
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
-  /// Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing
-  /// of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd
-  /// rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the
-  /// relations `intersects` and `envelopeIntersects` alone: others are unknown for it, and it is joined with none by
-  /// them. Features without a geometry are joined with none, those that cannot be transformed neither.
+  /// Relations are planar, in the reference of the features; joined features are transformed to it. Places match
+  /// whichever way a longitude is written. Features need not be valid: the area of a polygon whose rings cross
+  /// follows the even-odd rule, and a geometry that GEOS refuses is made valid first. A collection of points beside
+  /// lines or polygons has only the relations `intersects` and `envelopeIntersects`: by other relations it is joined
+  /// with nothing. Features without a geometry, and those that cannot be transformed, are joined with nothing.
   ///
-  /// Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
+  /// Pairs are in drawing order of the features, then in drawing order of the joined features (with `nearest`, by
+  /// distance).
   public enum Join {
     public static let name: StaticString = "feature/join"
 
@@ -2062,51 +2100,54 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The features that are joined.
       public var join: FeatureProtocol.JoinSource
-      /// Of a feature to those it is joined with.
+      /// The relationship of a feature to those it is joined with.
       public var relationship: FeatureProtocol.JoinRelationship
-      /// With `nearest` alone: with how many; 1 when absent.
+      /// With `nearest` only: number of features that each is joined with; 1 when absent.
       public var nearestCount: Int?
-      /// With `nearest` alone: only those at most so far away. Unit: metre.
+      /// With `nearest` only: joins only features that are no further away than this. Unit: metre.
       public var maxDistance: Double?
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
-      /// With `counts`: figures about the joined features of each. Names are each used once.
+      /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
       /// Number of pairs or features to skip.
       public var offset: Int
@@ -2206,16 +2247,16 @@ public enum FeatureProtocol {
       public var exceededLimit: Bool
       /// The number of all pairs.
       public var pairCount: Int
-      /// The features: of each pair, or each once.
+      /// The features: that of each pair, or each once.
       public var ids: JSONOpaque
-      /// With `pairs`: the joined feature of each.
+      /// With `pairs`: the joined feature of each pair.
       public var joinedIds: JSONOpaque?
-      /// With `pairs` and `nearest`: how far each is. Unit: metre.
+      /// With `pairs` and `nearest`: the distance of each pair. Unit: metre.
       public var distances: JSONOpaque?
-      /// With `counts`: with how many each is joined.
+      /// With `counts`: the number of features that each is joined with.
       public var counts: JSONOpaque?
-      /// With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are numbers or
-      /// null; integers are doubles where there are others beside them and their values stay.
+      /// With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values are
+      /// numbers or null; integers beside doubles become doubles when that does not change their values.
       public var aggregates: [String: JSONOpaque]?
 
       public init(
@@ -2263,9 +2304,9 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Writes features to a file. The file appears whole, under its name, when it is complete: an earlier one stays as
-  /// it was when the task fails or is cancelled. Sources that have the earlier one open go on with what they have
-  /// loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
+  /// Writes features to a file. The file appears under its name only when it is complete: when the task fails or is
+  /// cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The
+  /// folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
   ///
   /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
   /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence
@@ -2281,41 +2322,44 @@ public enum FeatureProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.
+      /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
       public var offset: Int
@@ -2323,29 +2367,29 @@ public enum FeatureProtocol {
       public var properties: [String]?
       /// Whether to return geometries.
       public var returnGeometry: Bool
-      /// Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas
+      /// Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas
       /// and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions,
-      /// so none disappears. Rings may touch or cross afterwards where they come closer than the offset. Unit: unit
+      /// so none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
       /// The file; its folder has to exist.
       public var path: String
-      /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL of the system has them
-      /// `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension: `.geojson`, `.json`; `.geojsons`,
-      /// `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.
+      /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them,
+      /// `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension: `.geojson`, `.json`;
+      /// `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.
       public var driver: String?
-      /// What to do when there is a file of that name.
+      /// What to do when a file of that name exists.
       public var ifExists: FeatureProtocol.IfFileExists
       /// Maximum number of features; all when absent.
       public var limit: Int?
       /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
-      /// `features` where a GeoPackage can have no such name. Refused for formats that have none. In a GeoPackage it
-      /// begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
+      /// `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a
+      /// GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
       public var layerName: String?
-      /// With `CSV` alone: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.
+      /// With `CSV` only: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.
       public var csvGeometry: FeatureProtocol.CSVGeometry?
-      /// Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, with others that of
-      /// the features.
+      /// The spatial reference of the geometries in the file. When absent: EPSG:4326 with `GeoJSON` and `GeoJSONSeq`,
+      /// that of the features with other formats.
       public var outSpatialReference: String?
 
       public init(
@@ -2466,20 +2510,20 @@ public enum FeatureProtocol {
       public var exceededLimit: Bool
       /// The size of the file.
       public var bytes: Int
-      /// Of the geometries; absent without `returnGeometry`.
+      /// The spatial reference of the geometries; absent without `returnGeometry`.
       public var spatialReference: String?
       /// With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text.
       public var geometryFields: [String]?
-      /// What of the features the file does not hold, or holds in another form; absent without any.
+      /// What the file does not hold of the features, or holds in another form; absent when there is no difference.
       public var differences: [FeatureProtocol.ExportDifference]?
-      /// The first 1,000 of the features that have no geometry in the file because a position of it has no
-      /// coordinates in `spatialReference`; absent without any.
+      /// The first 1,000 of the features that have no geometry in the file because one of its positions has no
+      /// coordinates in `spatialReference`; absent when there are none.
       public var failed: [FeatureProtocol.FailedFeature]?
       /// The number of all of them.
       public var failedCount: Int?
-      /// GDAL's last warnings, at most 20; absent without any.
+      /// GDAL's last warnings, at most 20; absent when there are none.
       public var warnings: [String]?
-      /// What the replaced file had and the system did not let be kept.
+      /// Attributes of the replaced file that the system did not allow to be kept.
       public var lost: [DocumentProtocol.FileAttribute]?
 
       public init(

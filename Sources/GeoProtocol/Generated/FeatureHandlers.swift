@@ -17,44 +17,46 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias Join = FeatureProtocol.Join
   typealias Export = FeatureProtocol.Export
 
-  /// Features, as a GeoJSON FeatureCollection or in columns.
+  /// Returns features, as a GeoJSON FeatureCollection or in columns.
   static func query(_ params: Query.Params, in world: inout Types.World) throws -> TaskPlan<Types, Query.Result>
 
-  /// Returns ids only.
+  /// Returns the ids of features only.
   static func queryIds(
     _ params: QueryIds.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryIds.Result>
 
-  /// Features of another layer, table or overlay that are related to those that match, by equal values of a key field
-  /// on both sides.
+  /// Returns features of another layer, table or overlay that are related to those that match, by equal values of a
+  /// key field on both sides.
   static func queryRelated(
     _ params: QueryRelated.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryRelated.Result>
 
-  /// Returns their number only.
+  /// Returns the number of features only.
   static func queryCount(
     _ params: QueryCount.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryCount.Result>
 
-  /// Returns their envelope only.
+  /// Returns the envelope of features only.
   static func queryExtent(
     _ params: QueryExtent.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryExtent.Result>
 
-  /// Statistics of features, for each group of those with equal values in all fields of `groupBy`.
+  /// Computes statistics of features, for each group of features with equal values in all fields of `groupBy`.
   static func queryStatistics(
     _ params: QueryStatistics.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryStatistics.Result>
 
-  /// The distinct values of a field, or combinations of values of several, and how many features have each.
+  /// Returns the distinct values of a field, or combinations of values of several, and how many features have each.
   static func queryDistinctValues(
     _ params: QueryDistinctValues.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, QueryDistinctValues.Result>
 
-  /// Changes which features are selected: by those that match.
+  /// Changes which features are selected, by the features that match: all without a filter, none with an empty list
+  /// of ids.
   static func select(_ params: Select.Params, in world: inout Types.World) throws -> TaskPlan<Types, Select.Result>
 
-  /// The features nearest to each of several places, near ones first and equally far ones by id.
+  /// Returns the features nearest to each of several places, nearest first; equally distant features are sorted by
+  /// id.
   static func nearest(_ params: Nearest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Nearest.Result>
 
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.

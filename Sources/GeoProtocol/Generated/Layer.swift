@@ -57,7 +57,7 @@ public enum LayerProtocol {
     public var count: Int
     /// Number of features in them.
     public var featureCount: Int
-    /// Of the layer's features, in its spatial reference; absent for a table, a map and a scene.
+    /// Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene.
     public var extent: SessionProtocol.Envelope?
 
     public init(
@@ -117,7 +117,7 @@ public enum LayerProtocol {
     case independent
     /// All layers while the group is visible; their own visibility is ignored.
     case inherited
-    /// One layer at a time: the last drawn of those visible. Making one visible hides the others.
+    /// One layer at a time: the last drawn of the visible ones. Making one visible hides the others.
     case exclusive
   }
 
@@ -125,9 +125,9 @@ public enum LayerProtocol {
   public enum LayerRole: String, WireEnum {
     /// The content of the map or scene.
     case operational
-    /// Of the basemap, below all others.
+    /// Layers of the basemap, below all others.
     case base
-    /// Of the basemap, above the operational layers.
+    /// Layers of the basemap, above the operational layers.
     case reference
   }
 
@@ -167,9 +167,9 @@ public enum LayerProtocol {
 
   /// The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with times, by
   /// RFC 3339; without a zone they are UTC. Features without a start do not match. A field of another type is
-  /// refused; a field of texts that are not dates fails the load.
+  /// refused; if a field holds texts that are not dates, the load fails.
   public struct LayerTime: JSONDecodable, JSONEncodable, Sendable {
-    /// The start of a feature, or its time where there is no `endField`.
+    /// The start of a feature, or its time if there is no `endField`.
     public var startField: String
     /// The end of a feature; one without a value has no end.
     public var endField: String?
@@ -784,11 +784,11 @@ public enum LayerProtocol {
       public var layer: String
       /// The features.
       public var ids: [Int]?
-      /// The matching features for which this is true; this or `ids`. With neither of them and no `timeExtent` no
-      /// feature.
+      /// The matching features for which this is true; this or `ids`. Without `ids`, `whereClause` and `timeExtent`
+      /// no feature is meant.
       public var whereClause: JSONOpaque?
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
-      /// time filter. Combined with `ids` or `whereClause`; without these, of all matching features.
+      /// time filter. Combined with `ids` or `whereClause`; without these, applied to all matching features.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode
@@ -842,13 +842,13 @@ public enum LayerProtocol {
     }
   }
 
-  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. Answers
-  /// at once when they are loaded. Loads of one layer share one attempt.
+  /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. The
+  /// answer comes at once if they are loaded already. Loads of one layer share one attempt.
   ///
   /// The fields read may differ from those the source described: a renderer, labels, a popup, a definition expression
   /// or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the
-  /// share of the file read; of a map or a scene, the share of its layers and tables loaded. When one of them has
-  /// failed, now or before, its error is the answer once all have ended, with the layer's id in `layer`.
+  /// share of the file that is read; for a map or a scene, the share of its layers and tables that are loaded. If one
+  /// of them has failed, now or before, the answer is its error, with the layer's id in `layer`, once all have ended.
   public enum Load {
     public static let name: StaticString = "layer/load"
 
@@ -880,8 +880,8 @@ public enum LayerProtocol {
     public typealias Result = LayerProtocol.LoadResult
   }
 
-  /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
-  /// `cancelled`. Otherwise it does nothing.
+  /// Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with
+  /// `cancelled`. Without a running load it does nothing.
   public enum CancelLoad {
     public static let name: StaticString = "layer/cancelLoad"
 
@@ -927,7 +927,7 @@ public enum LayerProtocol {
     }
   }
 
-  /// As `layer/load`, but layers whose load has failed are tried again.
+  /// Loads as `layer/load` does, but tries layers whose load has failed again.
   public enum RetryLoad {
     public static let name: StaticString = "layer/retryLoad"
 
@@ -969,10 +969,10 @@ public enum LayerProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var layer: String
-      /// Which features.
+      /// The features.
       public var ids: [Int]
-      /// Sizes are those at this scale's denominator, by the map's reference scale; those at the reference scale when
-      /// absent.
+      /// The denominator of the scale for which sizes are computed, by the map's reference scale; when absent, sizes
+      /// are those at the reference scale.
       public var scale: Double?
 
       public init(layer: String, ids: [Int], scale: Double? = nil) {
@@ -1019,9 +1019,9 @@ public enum LayerProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var layer: String
-      /// Which features.
+      /// The features.
       public var ids: [Int]
-      /// Only those drawn at this scale's denominator; all when absent.
+      /// Only labels drawn at this scale's denominator; all when absent.
       public var scale: Double?
 
       public init(layer: String, ids: [Int], scale: Double? = nil) {
@@ -1042,7 +1042,7 @@ public enum LayerProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// In the order of the ids; of one feature by the order of definitions.
+      /// In the order of the ids; those of one feature in the order of definitions.
       public var labels: [SymbologyProtocol.Label]
 
       public init(revision: Int, labels: [SymbologyProtocol.Label]) {
@@ -1069,7 +1069,7 @@ public enum LayerProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var layer: String
-      /// Which features.
+      /// The features.
       public var ids: [Int]
 
       public init(layer: String, ids: [Int]) {
@@ -1108,8 +1108,8 @@ public enum LayerProtocol {
 
   /// The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has
   /// one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it
-  /// has an entry for each symbol of the matching features, in drawing order: points, lines, then areas; at most 100
-  /// entries, further symbols have none.
+  /// has an entry for each symbol of the matching features, in drawing order: points, lines, then areas. There are at
+  /// most 100 entries; further symbols have none.
   public enum Legend {
     public static let name: StaticString = "layer/legend"
 
@@ -1155,7 +1155,7 @@ public enum LayerProtocol {
   }
 
   /// Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null,
-  /// divisions by 0 and texts are left out. The layer is unchanged.
+  /// divisions by 0 and texts are ignored. The layer is unchanged.
   public enum ClassBreaks {
     public static let name: StaticString = "layer/classBreaks"
 
@@ -1166,11 +1166,11 @@ public enum LayerProtocol {
       public var field: String?
       /// The expression to divide; without `field`.
       public var expression: JSONOpaque?
-      /// Divides the number.
+      /// The field by which the number is divided.
       public var normalizationField: String?
       /// How they are divided.
       public var method: SymbologyProtocol.ClassificationMethod
-      /// Number of classes; fewer where numbers are equal.
+      /// Number of classes; there may be fewer when numbers are equal.
       public var classCount: Int
       /// From the first class to the last, evenly spaced.
       public var colors: [String]
@@ -1225,7 +1225,7 @@ public enum LayerProtocol {
       public var revision: Int
       /// Number of features in each class.
       public var counts: [Int]
-      /// Of type `classBreaks`; without breaks where there are no numbers.
+      /// Of type `classBreaks`; without breaks when there are no numbers.
       public var renderer: SymbologyProtocol.Renderer
 
       public init(revision: Int, counts: [Int], renderer: SymbologyProtocol.Renderer) {

@@ -53,11 +53,11 @@ public protocol LayerHandlers: MethodHandlers {
   /// Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.
   static func load(_ params: Load.Params, in world: inout Types.World) throws -> TaskPlan<Types, Load.Result>
 
-  /// Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with
+  /// Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with
   /// `cancelled`.
   static func cancelLoad(_ params: CancelLoad.Params, on client: Types.Client) throws -> CancelLoad.Result
 
-  /// As `layer/load`, but layers whose load has failed are tried again.
+  /// Loads as `layer/load` does, but tries layers whose load has failed again.
   static func retryLoad(
     _ params: RetryLoad.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, RetryLoad.Result>

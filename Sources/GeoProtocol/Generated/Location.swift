@@ -134,10 +134,10 @@ public enum LocationProtocol {
     public static let name: StaticString = "location/createSimulated"
 
     public struct Params: JSONDecodable, Sendable {
-      /// A LineString with at least two different positions. Where its positions have Z, so have the locations: it
-      /// changes evenly between two.
+      /// A LineString with at least two different positions. If its positions have Z, locations have it too,
+      /// interpolated between two positions.
       public var line: JSONOpaque
-      /// Of the line.
+      /// The spatial reference of the line.
       public var spatialReference: String
       /// The new object's id; minted when absent.
       public var id: String?

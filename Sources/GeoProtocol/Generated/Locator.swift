@@ -5,10 +5,10 @@ import JSON
 
 /// Places by name, and names by place, over the features of any layer or overlay.
 ///
-/// Names are compared without case, accents and punctuation: `Saint-Étienne` is `saint etienne`. The score says how
-/// well a name matches: 100 where it is the searched text, 90 where it begins with it, 80 where another word in it
-/// does, and below that by the number of edits (a letter too many, missing, wrong, or two exchanged) that lead from
-/// one to the other: at most one for texts of 3 to 5 characters, two for longer ones.
+/// Names are compared without case, accents and punctuation: `Saint-Étienne` is `saint etienne`. The score tells how
+/// well a name matches the searched text: 100 if it equals the text, 90 if it begins with it, 80 if another word of
+/// the name begins with it, and less with each edit (a letter too many, missing or wrong, or two letters exchanged)
+/// between name and text. At most one edit is allowed for texts of 3 to 5 characters, two for longer ones.
 public enum LocatorProtocol {
   /// A place.
   public struct GeocodeResult: JSONDecodable, JSONEncodable, Sendable {
@@ -16,14 +16,14 @@ public enum LocatorProtocol {
     public var id: Int
     /// Its name.
     public var label: String
-    /// How well the name matches; 100 where a place was searched by its position.
+    /// How well the name matches; 100 when the place was searched by its position.
     public var score: Double
-    /// Its point, for other geometries the middle of the envelope; absent for a feature without one, or without
+    /// Its point, or for other geometries the middle of the envelope; absent for a feature without one, or without
     /// coordinates in `outSpatialReference`.
     public var displayLocation: JSONOpaque?
-    /// From the position that was searched or preferred, on the ellipsoid. Unit: metre.
+    /// The distance on the ellipsoid from the position that was searched or preferred. Unit: metre.
     public var distance: Double?
-    /// Those that were requested and have a value.
+    /// Attributes that were requested and have a value.
     public var attributes: JSONOpaque
 
     public init(
@@ -106,9 +106,9 @@ public enum LocatorProtocol {
     }
   }
 
-  /// Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the
-  /// greatest first, then by id. The first question about a field takes longer: it builds an index, which following
-  /// edits keep.
+  /// Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`,
+  /// greatest first, then by id. The first search of a field takes longer: it builds an index, which later edits keep
+  /// up to date.
   public enum Geocode {
     public static let name: StaticString = "locator/geocode"
 
@@ -118,55 +118,58 @@ public enum LocatorProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// What is searched.
+      /// The text to search for.
       public var searchText: String
       /// The attribute that has the names.
       public var field: String
       /// A number by which equal matches are ranked, such as a population.
       public var weightField: String?
-      /// A point in `spatialReference`: of equal matches, near ones come first.
+      /// A point in `spatialReference`: of equal matches, the nearer comes first.
       public var preferredSearchLocation: JSONOpaque?
-      /// The lowest score; 80 leaves out names with edits.
+      /// The lowest score that is returned; 80 leaves out names with edits.
       public var minScore: Double
       /// Maximum number of places.
       public var maxResults: Int
       /// The attributes to return; none when absent.
       public var resultAttributeNames: [String]?
-      /// Of the points; that of the features when absent.
+      /// The spatial reference of the points; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
@@ -260,7 +263,7 @@ public enum LocatorProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The revision of the snapshot.
       public var revision: Int
-      /// Of the points.
+      /// The spatial reference of the points.
       public var spatialReference: String
       /// The places.
       public var results: [LocatorProtocol.GeocodeResult]
@@ -291,7 +294,7 @@ public enum LocatorProtocol {
     }
   }
 
-  /// Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.
+  /// Suggests names for a text that is being typed, each once, in the order of `locator/geocode`.
   public enum Suggest {
     public static let name: StaticString = "locator/suggest"
 
@@ -301,47 +304,50 @@ public enum LocatorProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// What has been typed.
+      /// The text typed so far.
       public var searchText: String
       /// The attribute that has the names.
       public var field: String
       /// A number by which equal matches are ranked, such as a population.
       public var weightField: String?
-      /// A point in `spatialReference`: of equal matches, near ones come first.
+      /// A point in `spatialReference`: of equal matches, the nearer comes first.
       public var preferredSearchLocation: JSONOpaque?
       /// Maximum number of names.
       public var maxResults: Int
@@ -442,8 +448,8 @@ public enum LocatorProtocol {
     }
   }
 
-  /// The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a
-  /// score of 100.
+  /// Finds the places nearest to a position, nearest first, by the distance on the ellipsoid. Results have
+  /// `distance`, and a score of 100.
   public enum ReverseGeocode {
     public static let name: StaticString = "locator/reverseGeocode"
 
@@ -453,51 +459,54 @@ public enum LocatorProtocol {
       /// An overlay; this or `layer`.
       public var overlay: String?
       /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
-      /// around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than
-      /// `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179
-      /// and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes
-      /// beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
       public var envelope: SessionProtocol.Envelope?
       /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
-      /// geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to
-      /// which features of another reference are transformed, position by position, as `outSpatialReference` does;
-      /// the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are
-      /// therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that
-      /// ends at the edge of the square world. A feature with a position that has no coordinates there has no
-      /// relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and
-      /// 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the
-      /// pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without
-      /// width or height is a line, one without both a point.
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
       public var geometry: JSONOpaque?
-      /// The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those
-      /// that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint`
-      /// and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
       public var spatialRelationship: FeatureProtocol.SpatialRelationship
       /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
       /// has to match.
       public var relation: String?
-      /// Of `envelope` and `geometry`; that of the features when absent.
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
       public var spatialReference: String?
       /// Only these features.
       public var ids: [Int]?
-      /// Only those for which this is true, neither false nor unknown.
+      /// Only features for which this is true, neither false nor unknown.
       public var whereClause: JSONOpaque?
-      /// Only those that are selected, or only those that are not.
+      /// Only features that are selected (true), or only those that are not (false).
       public var isSelected: Bool?
-      /// Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time
-      /// filter.
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
       /// A point in `spatialReference`.
       public var location: JSONOpaque
       /// The attribute that has the names.
       public var field: String
-      /// Only places at most so far away. Unit: metre.
+      /// Only places that are no further away than this. Unit: metre.
       public var maxDistance: Double?
       /// Maximum number of places.
       public var maxResults: Int
       /// The attributes to return; none when absent.
       public var resultAttributeNames: [String]?
-      /// Of the points; that of the features when absent.
+      /// The spatial reference of the points; that of the features when absent.
       public var outSpatialReference: String?
 
       public init(
@@ -580,7 +589,7 @@ public enum LocatorProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The revision of the snapshot.
       public var revision: Int
-      /// Of the points.
+      /// The spatial reference of the points.
       public var spatialReference: String
       /// The places.
       public var results: [LocatorProtocol.GeocodeResult]

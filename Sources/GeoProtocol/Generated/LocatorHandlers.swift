@@ -9,15 +9,14 @@ public protocol LocatorHandlers: MethodHandlers {
   typealias Suggest = LocatorProtocol.Suggest
   typealias ReverseGeocode = LocatorProtocol.ReverseGeocode
 
-  /// Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the
+  /// Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`,
   /// greatest first, then by id.
   static func geocode(_ params: Geocode.Params, in world: inout Types.World) throws -> TaskPlan<Types, Geocode.Result>
 
-  /// Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.
+  /// Suggests names for a text that is being typed, each once, in the order of `locator/geocode`.
   static func suggest(_ params: Suggest.Params, in world: inout Types.World) throws -> TaskPlan<Types, Suggest.Result>
 
-  /// The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a
-  /// score of 100.
+  /// Finds the places nearest to a position, nearest first, by the distance on the ellipsoid.
   static func reverseGeocode(
     _ params: ReverseGeocode.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, ReverseGeocode.Result>

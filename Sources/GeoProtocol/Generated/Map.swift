@@ -81,7 +81,7 @@ public enum MapProtocol {
       public var id: String?
       /// Its title.
       public var title: String?
-      /// Of the map; projected or geographic.
+      /// The spatial reference of the map; projected or geographic.
       public var spatialReference: String
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
@@ -190,10 +190,10 @@ public enum MapProtocol {
       /// The viewpoint of views created without one; the world when absent.
       public var initialViewpoint: ViewProtocol.Viewpoint?
       /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
-      /// outlines and halos included. When absent they keep it at every scale.
+      /// outlines and halos included. When absent, they keep that size at every scale.
       public var referenceScale: Double?
-      /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
-      /// views do not change until they move.
+      /// Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is
+      /// clamped. Existing views do not change until they move.
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?

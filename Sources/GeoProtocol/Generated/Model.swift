@@ -7,9 +7,10 @@ import JSON
 public enum ModelProtocol {
   /// One command of a transaction.
   public struct Command: JSONDecodable, JSONEncodable, Sendable {
-    /// Its name: any method of the shape `command`, but for those of `edit`.
+    /// Its name: any method of the shape `command`, except those of `edit`.
     public var method: String
-    /// As when it is sent alone. Of `meta` only `ifRevision` is used; it ignores changes of the transaction itself.
+    /// The params, as when it is sent alone. Of `meta` only `ifRevision` is used; changes by the transaction itself
+    /// do not count.
     public var params: JSONOpaque?
 
     public init(method: String, params: JSONOpaque? = nil) {
@@ -37,12 +38,12 @@ public enum ModelProtocol {
     }
   }
 
-  /// Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
-  /// subscription. When one fails, nothing is changed. A command sees the changes of those before it.
+  /// Runs commands in their order as one transaction: one revision, one step of history, one delta for each
+  /// subscription. If one fails, nothing is changed. A command sees the changes of those before it.
   ///
   /// Changes that are reverted within the transaction are not sent; without a net change there is no delta and no
-  /// step. The revision is raised all the same, as the results of the commands state it. The base of the next delta
-  /// is the last revision sent.
+  /// step. The revision is raised nevertheless, because the results of the commands state it. The base of the next
+  /// delta is the last revision sent.
   ///
   /// Only commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not
   /// `model/apply` itself.

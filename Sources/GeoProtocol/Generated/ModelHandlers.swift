@@ -7,7 +7,7 @@ import JSON
 public protocol ModelHandlers: MethodHandlers {
   typealias Apply = ModelProtocol.Apply
 
-  /// Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
+  /// Runs commands in their order as one transaction: one revision, one step of history, one delta for each
   /// subscription.
   static func apply(_ params: Apply.Params, on client: Types.Client) throws -> Apply.Result
 }

@@ -5,14 +5,14 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"7b2fccb4166a5a09"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"1ebc26423dc241e4"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"rootPath","description":"The folder of relative paths; the working directory when absent.","required":false,"schema":{"type":"string"}},\#
 {"name":"rootUri","description":"The same as a `file://` URI; takes precedence over `rootPath`, as in LSP.","required":false,"schema":{"type":"string"}},\#
 {"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},\#
-{"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. Always open: `initialize`, `session/echo`, `$/...`, `workDoneToken`, values of type JSON, maps whose keys are the client's (attributes, values), and GeoJSON objects.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","serverInfo","capabilities"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
 "capabilities":{"$ref":"#/components/schemas/Capabilities","description":"Its domains and limits."}}}},\#
@@ -31,9 +31,9 @@ public enum OpenRPCDocument {
 "tasks":{"$ref":"#/components/schemas/TaskCounts","description":"Tasks."},\#
 "traffic":{"$ref":"#/components/schemas/TrafficCounts","description":"Messages."},\#
 "model":{"$ref":"#/components/schemas/ModelCounts","description":"Objects."},\#
-"residentBytes":{"type":"integer","description":"Resident memory; null where the system does not report it.","x-unit":"byte"},\#
+"residentBytes":{"type":"integer","description":"Resident memory; null if the system does not report it.","x-unit":"byte"},\#
 "confinement":{"type":"array","items":{"$ref":"#/components/schemas/Confinement"},\#
-"description":"What confines the processes that read files; null before the first has begun."}}}},\#
+"description":"What confines the processes that read files; null before the first such process has begun."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"tasks":{"running":0,"working":0,"started":1},\#
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
@@ -49,15 +49,15 @@ public enum OpenRPCDocument {
 {"name":"rpc.discover","summary":"The OpenRPC document of this server.","description":"The OpenRPC document of this server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{"type":"object","required":["openrpc"],"properties":{"openrpc":{"type":"string","description":"The version of OpenRPC.","examples":["1.3.2"]}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"openrpc":"1.3.2"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"binding/create","summary":"Creates a binding to a path, or to a constant.","description":"Creates a binding to a path, or to a constant.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"path","description":"JSON Pointer, without wildcards; or `constant`.","required":false,"schema":{"type":"string","maxLength":1024}},\#
-{"name":"constant","description":"A value that never changes; or `path`.","required":false,"schema":{}},\#
+{"name":"path","description":"JSON Pointer, without wildcards; this or `constant`.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"constant","description":"A value that never changes; this or `path`.","required":false,"schema":{}},\#
 {"name":"access","description":"The access.","required":false,"schema":{"$ref":"#/components/schemas/BindingAccess","default":"readWrite"}},\#
 {"name":"owner","description":"The object that owns it and whose closing closes it; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Binding","schema":{"$ref":"#/components/schemas/Binding"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
@@ -72,13 +72,13 @@ public enum OpenRPCDocument {
 "links":{"type":"array","items":{"$ref":"#/components/schemas/BindingLink"},\#
 "description":"In the order of their creation."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"bindings":[{"binding":"b1","revision":7,"path":"/viewModels/pizza/ingredients/cheese/amount","access":"readWrite","value":3}],"links":[{"link":"link1","revision":8,"first":"/views/v1/viewpoint","second":"/views/v2/viewpoint","direction":"twoWay"}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. A part of a view model's or an environment's value that is not there, such as an item that was removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. A path to a missing part of a view model's or an environment's value, such as a removed item, is refused with `invalidPath`; `state/set` and `viewModel/set` create missing parts.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"value","description":"The new value; null when absent.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingSetResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "value":{"description":"The value after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -97,18 +97,18 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
 {"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
 {"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}},\#
-{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"binding","value":"b1"},\#
+{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"binding","value":"b1"},\#
 {"name":"value","value":3}],"result":{"name":"result","value":{"revision":7,"value":3}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"binding/close","summary":"Closes a binding.","description":"Closes a binding.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"binding","value":"b1"}],"result":{"name":"result","value":{"revision":10}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"binding/link","summary":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision.","description":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision. Initially the second gets the value of the first.\n\nThe initial change is a step of history, or a part of the transaction or edit in which the link is created, and the link belongs to that step: undo restores the second and closes the link, redo creates it again, with the values both ends had; where undo does not restore an end, such as a viewpoint, the second gets the current value of the first. A link without an initial change makes no step, nor does its closing. When undo restores an object, the links that ended with it are restored. Undo of a step after the creation of the link restores both ends; where the step changed only one end, or is older, the other is updated.\n\nChanges by a link have the origin `binding` and are not propagated back. Propagation through a loop of links ends when all ends agree; a command after which they never agree is refused with `cycle`, one after which an end refuses its value with `linkFailed`. Where time changes an end there is no command to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is completed or a scale that is clamped, a two-way link propagates the result back once, so that both ends have the stored value; not where time changes an end, as in an animation. Links into parts of one value compose. While an end is a part that the value does not have, such as the scale of a bounding geometry or an item that was removed, the link waits for it.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"first","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"binding/link","summary":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision.","description":"Links two paths: changes of one end are propagated to the other, in one direction or both, within the same revision. Initially the second gets the value of the first.\n\nThe initial change is a step of history, or a part of the transaction or edit in which the link is created, and the link belongs to that step: undo restores the second end and closes the link; redo creates it again, with the values that both ends had. When undo does not restore an end, such as a viewpoint, the second end gets the current value of the first. A link without an initial change makes no step, nor does closing a link. When undo restores an object, the links that ended with it are restored. Undo of a step after the creation of the link restores both ends; when the step changed only one end, or is older than the link, the link updates the other end.\n\nChanges by a link have the origin `binding` and are not propagated back. Propagation through a loop of links ends when all ends agree; a command after which they never agree is refused with `cycle`, and a command after which an end refuses its value is refused with `linkFailed`. When time changes an end, there is no command to refuse: the link is closed. Undo and redo close it too, so that no link prevents undo. When the owner of an end normalizes the value (a rotation of 370 becomes 10, a viewpoint is completed, a scale is clamped), a two-way link propagates the stored value back once, so that both ends have it; it does not do so when time changes an end, as in an animation. Links into parts of one value compose. While an end is a part that the value does not have, such as the scale of a bounding geometry or a removed item, the link waits for it.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"first","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"second","description":"JSON Pointer, without wildcards.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"direction","description":"The direction.","required":false,"schema":{"$ref":"#/components/schemas/LinkDirection","default":"twoWay"}},\#
@@ -119,15 +119,15 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingLink","schema":{"$ref":"#/components/schemas/BindingLink"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"first","value":"/views/v1/viewpoint"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"first","value":"/views/v1/viewpoint"},\#
 {"name":"second","value":"/views/v2/viewpoint"}],"result":{"name":"result","value":{"link":"link1","revision":8,"first":"/views/v1/viewpoint","second":"/views/v2/viewpoint","direction":"twoWay"}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"binding/unlink","summary":"Closes a link.","description":"Closes a link.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"link","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingUnlinkResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -143,7 +143,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -189,26 +189,26 @@ public enum OpenRPCDocument {
 "tickRate":{"type":"number","description":"Ticks per second.","x-unit":"1/second"}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}}],"examples":[{"name":"example","params":[{"name":"mode","value":"manual"}],"result":{"name":"result","value":{"revision":1,"mode":"manual","now":"2000-01-01T00:00:00.000Z","tickRate":30}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"clock/advance","summary":"Advances manual time.","description":"Advances manual time. All ticks in between are run and their notifications written before the answer, with a last step at the end of the interval.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"seconds","description":"The interval.","required":true,"schema":{"type":"number","minimum":0,"maximum":86400},\#
+{"name":"clock/advance","summary":"Advances manual time.","description":"Advances manual time. All ticks in the interval are run, with a last step at its end, and their notifications are written before the answer.","tags":[{"name":"clock"}],"paramStructure":"by-name","params":[{"name":"seconds","description":"The interval.","required":true,"schema":{"type":"number","minimum":0,"maximum":86400},\#
 "x-unit":"second"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClockAdvanceResult","schema":{"type":"object","required":["revision","now","ticks"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "now":{"type":"string","description":"RFC 3339."},\#
 "ticks":{"type":"integer","description":"Number of ticks run."}}}},\#
 "errors":[{"code":-31022,"message":"The clock runs in real time, which cannot be advanced.","data":{"kind":"clockIsReal"}},\#
 {"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"}}],"examples":[{"name":"example","params":[{"name":"seconds","value":0.25}],"result":{"name":"result","value":{"revision":1,"now":"2000-01-01T00:00:00.250Z","ticks":7}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale's zoom is the next lower one: on the screen the radius is between that of `featureReduction` and twice that. Without clustering, where `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on, all points are single.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"view","description":"Its scale, and the box around its visible area where `envelope` is absent; this, `scale` or `zoom`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view","description":"The view whose scale is used, and the box around whose visible area is used when `envelope` is absent; this, `scale` or `zoom`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scale","description":"The denominator of a scale, on a screen of 96 dpi.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"zoom","description":"A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":23}},\#
 {"name":"envelope","description":"Only clusters whose position is in this box, edges included; all when absent.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"spatialReference","description":"Of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"returnSymbols","description":"Whether to return symbols and labels: those of `featureReduction` for clusters, those of the layer or overlay for single points.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"returnPopups","description":"Whether to return popups, likewise.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnPopups","description":"Whether to return popups: those of `featureReduction` for clusters, those of the layer or overlay for single points.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"offset","description":"Number of clusters and points to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of clusters and points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":10000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterQueryResult","schema":{"type":"object","required":["revision","spatialReference","zoom","exceededLimit","clusters"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the positions: that of the features."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the positions: that of the features."},\#
 "zoom":{"type":"integer","minimum":0,"description":"The zoom of the clusters."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
@@ -226,14 +226,14 @@ public enum OpenRPCDocument {
 "count":2,"expansionZoom":9,"expansionScale":577791.709872,"symbolSize":12,"selectedCount":0,"attributes":{"cluster_count":2}},\#
 {"id":2,"geometry":{"type":"Point","coordinates":[13.4,52.52]},\#
 "count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"cluster/members","summary":"The features of a cluster, in a stable order that keeps neighbours together.","description":"The features of a cluster, in a stable order that keeps neighbours together. A cluster that is no more, because points have come, gone or moved, is `unknownId`.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"cluster","description":"The cluster.","required":true,"schema":{"$ref":"#/components/schemas/ClusterId"}},\#
+{"name":"cluster/members","summary":"The features of a cluster, in a stable order that keeps neighbours together.","description":"The features of a cluster, in a stable order that keeps neighbours together. A cluster that no longer exists, because points were added, removed or moved, is refused with `unknownId`.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"cluster","description":"The cluster.","required":true,"schema":{"$ref":"#/components/schemas/ClusterId"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ClusterMembersResult","schema":{"type":"object","required":["revision","count","expansionZoom","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "count":{"type":"integer","minimum":2,"description":"Number of features of the cluster."},\#
-"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it falls apart."},\#
+"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it splits."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features."}}}},\#
@@ -242,11 +242,11 @@ public enum OpenRPCDocument {
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"cluster","value":"0-732ad62604202a70"}],"result":{"name":"result","value":{"revision":6,"count":2,"expansionZoom":9,"exceededLimit":false,"ids":[0,1]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"cluster/points","summary":"Clusters of points that belong to no object, at one zoom.","description":"Clusters of points that belong to no object, at one zoom.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"points","description":"The points: `x` and `y`, or `geometry`, and `ids`; without `ids` they are numbered from 0. Attributes are ignored.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
+{"name":"cluster/points","summary":"Clusters of points that belong to no object, at one zoom.","description":"Clusters of points that belong to no object, at one zoom.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"points","description":"The points: `x` and `y`, or `geometry`, and `ids`; without `ids` the points are numbered from 0. Attributes are ignored.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
 {"name":"zoom","description":"The zoom.","required":true,"schema":{"type":"integer","minimum":0,"maximum":25}},\#
-{"name":"spatialReference","description":"Of the points; EPSG:4326 when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of the points; EPSG:4326 when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"maxZoom","description":"The last zoom with clusters.","required":false,"schema":{"type":"integer","minimum":0,"maximum":24,"default":16}},\#
-{"name":"radius","description":"Points that are no further apart are clustered.","required":false,"schema":{"type":"number","minimum":0,"default":60},\#
+{"name":"radius","description":"Points that are no further apart than this are clustered.","required":false,"schema":{"type":"number","minimum":0,"default":60},\#
 "x-unit":"dip"},\#
 {"name":"offset","description":"Number of clusters and points to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of clusters and points.","required":false,"schema":{"type":"integer","minimum":0,"maximum":10000,"default":10000}},\#
@@ -256,7 +256,7 @@ public enum OpenRPCDocument {
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
 "description":"Clusters and single points, by ascending id."},\#
 "members":{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"}},\#
-"description":"The points of each, in the same order."}}}},\#
+"description":"The points of each cluster, in the order of `clusters`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
@@ -269,9 +269,9 @@ public enum OpenRPCDocument {
 "count":2,"expansionZoom":12,"expansionScale":72223.963734,"selectedCount":0,"attributes":{"cluster_count":2}},\#
 {"id":2,"geometry":{"type":"Point","coordinates":[13.4,52.52]},\#
 "count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"document/new","summary":"Begins an empty document.","description":"Begins an empty document. Closes the whole model: views with their tasks, location sources, view models, bindings and links too; clears the values of the environment and history, whether or not the document was saved. Undo cannot restore any of it; clients may reuse the ids, which the server does not mint again in this session.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
+{"name":"document/new","summary":"Begins an empty document.","description":"Begins an empty document. The whole model is closed, including views with their tasks, location sources, view models, bindings and links; environment values and history are cleared, whether or not the document was saved. Undo cannot restore any of it. Clients may reuse the ids; the server does not mint them again in this session.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":9,"isModified":false}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"document/open","summary":"Opens a document and replaces the model.","description":"Opens a document and replaces the model. The document is read and checked first and replaces the model atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file is no document: no JSON, of another format or too new. What is not valid in a document is left out and reported in `problems`: an element of a list, a member of an object, or the object where it cannot be without that member (its id, its data, its map). Members that were left out keep their text until they are set, and are saved with it; objects that were left out are not saved again. Missing or changed data do not fail it: sources, elevation sources and layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running one.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, at most 1 GiB (`--max-document-bytes`).","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"document/open","summary":"Opens a document and replaces the model.","description":"Opens a document and replaces the model. The document is read and checked first and replaces the model atomically: when it fails, or is cancelled, the model is unchanged. It fails if the file is not a document: not JSON, of another format, or of a newer version. Invalid parts of a document are left out and reported in `problems`: an element of a list, a member of an object, or the whole object when it needs that member (its id, its data, its map). A member that was left out keeps its text, and is saved with it, until it is set; an object that was left out is not saved again. Missing or changed data do not make the open fail: sources, elevation sources and layers have an error in their status and can be retried. The old model is closed as by `document/new`; objects have the ids of the file. Types of view models and environment keys of the session remain, and those of the document are added. A newer `document/open` or `document/revert` supersedes a running one.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file, at most 1 GiB (`--max-document-bytes`).","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -283,15 +283,15 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"path","value":"world.json"}],"result":{"name":"result","value":{"revision":3,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what is not. While a `document/saveAs` is running, a save writes to that file. When another document has replaced the saved one, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"path","value":"world.json"}],"result":{"name":"result","value":{"revision":3,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"document/save","summary":"Saves the document to the file it was last opened from or saved to.","description":"Saves the document to the file it was last opened from or saved to. It saves a snapshot; later commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged. Its owner, group, mode and extended attributes are kept where the system allows it; `lost` names those that are not. While a `document/saveAs` is running, a save writes to that file. If another document has replaced the saved one meanwhile, the answer has the path that was written.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
 {"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":5,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"document/saveAs","summary":"Saves the document to a file, which is its file from then on.","description":"Saves the document to a file, which is its file from then on. An existing file is replaced.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"document/saveAs","summary":"Saves the document to a file, which becomes the document's file.","description":"Saves the document to a file, which becomes the document's file. An existing file is replaced.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
@@ -310,17 +310,17 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"document/get","summary":"The state of the document.","description":"The state of the document.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"path":"/data/copy.json","isModified":false}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps; all or none.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
+{"name":"edit/undo","summary":"Undoes the newest steps.","description":"Undoes the newest steps. Its changes have the origin `undo`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditUndoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the undone steps, in that order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31024,"message":"History has fewer steps to undo.","data":{"kind":"nothingToUndo"}},\#
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":3,"names":["Rename"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"edit/redo","summary":"Redoes the steps undone last.","description":"Redoes the steps undone last. Another change discards them.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps; all or none.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
+{"name":"edit/redo","summary":"Redoes the steps undone last.","description":"Redoes the steps undone last. Another change discards them.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"steps","description":"Number of steps. If there are fewer, the request is refused.","required":false,"schema":{"type":"integer","minimum":1,"maximum":100,"default":1}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditRedoResult","schema":{"type":"object","required":["revision","names"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "names":{"type":"array","items":{"type":"string"},\#
 "description":"Names of the redone steps, in that order."}}}},\#
@@ -331,7 +331,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditBeginResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"}}],"examples":[{"name":"example","params":[{"name":"name","value":"Move city"}],"result":{"name":"result","value":{"revision":5}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"edit/end","summary":"Ends the edit in progress.","description":"Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then has `historyCut`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditEndResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
+{"name":"edit/end","summary":"Ends the edit in progress.","description":"Ends the edit in progress. An edit over 64 MiB cannot be undone, nor can earlier steps: the answer then has `historyCut`.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditEndResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31027,"message":"No edit is in progress.","data":{"kind":"noEdit"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":7}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"edit/cancel","summary":"Ends the edit in progress and undoes its changes.","description":"Ends the edit in progress and undoes its changes.","tags":[{"name":"edit"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"EditCancelResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -392,59 +392,59 @@ public enum OpenRPCDocument {
 {"key":"selectionColor","type":"string","isNullable":false,"defaultValue":"#00FFFF","doc":"Color of selections, for overlays without their own.","isBuiltIn":true},\#
 {"key":"symbolScale","type":"number","isNullable":false,"defaultValue":1,"doc":"Factor for the sizes of symbols.","isBuiltIn":true},\#
 {"key":"questionsPerSession","type":"integer","isNullable":false,"defaultValue":5,"isBuiltIn":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"expression/convert","summary":"Checks an expression, and answers it in both encodings.","description":"Checks an expression, and answers it in both encodings.\n\nBoth are normal: the same for expressions that differ in white space, case of keywords or needless parentheses only. In JSON, `CASE` and `iif` are `{\"op\": \"case\", \"args\": [condition, value, ..., else]}`, which is not of CQL2, `in` with an empty list, which text does not have, is a test for null that is never true, `ENVELOPE` is a `bbox`, and a sign before an operand is a multiplication with -1. Chains of sums and products become nested operations, and values are at most 300 deep inside one another, where text has at most 100 parentheses.","tags":[{"name":"expression"}],"paramStructure":"by-name","params":[{"name":"expression","description":"The expression, as text or JSON.","required":true,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"expression/convert","summary":"Checks an expression and returns it in both encodings.","description":"Checks an expression and returns it in both encodings.\n\nBoth are normalized: expressions that differ only in white space, case of keywords or needless parentheses have equal results. In JSON, `CASE` and `iif` are `{\"op\": \"case\", \"args\": [condition, value, ..., else]}`, an extension of CQL2. `in` with an empty list, which CQL2 text does not have, becomes a test for null that is never true. `ENVELOPE` becomes a `bbox`, and a sign before an operand a multiplication by -1. Chains of sums and products become nested operations. Values in JSON nest at most 300 deep, parentheses in text at most 100 deep.","tags":[{"name":"expression"}],"paramStructure":"by-name","params":[{"name":"expression","description":"The expression, as text or JSON.","required":true,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ExpressionConvertResult","schema":{"type":"object","required":["cql2Text","cql2Json","properties"],"properties":{"cql2Text":{"type":"string","description":"In CQL2 text."},\#
-"cql2Json":{"description":"In CQL2 JSON. What is nothing but a text is `\"'text'\"`, as a string is an expression in CQL2 text."},\#
+"cql2Json":{"description":"In CQL2 JSON. An expression that is only a text literal becomes `\"'text'\"`, since a JSON string is an expression in CQL2 text."},\#
 "properties":{"type":"array","items":{"type":"string"},\#
 "description":"The names of properties in it, each once, in order of first use."}}}},\#
 "errors":[{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"expression","value":"population > 1000 AND S_INTERSECTS(geometry, POINT(7 50))"}],"result":{"name":"result","value":{"cql2Text":"population > 1000 AND S_INTERSECTS(geometry, POINT (7.0 50.0))","cql2Json":{"op":"and","args":[{"op":">","args":[{"property":"population"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"expression","value":"population > 1000 AND S_INTERSECTS(geometry, POINT(7 50))"}],"result":{"name":"result","value":{"cql2Text":"population > 1000 AND S_INTERSECTS(geometry, POINT (7.0 50.0))","cql2Json":{"op":"and","args":[{"op":">","args":[{"property":"population"},\#
 1000]},\#
 {"op":"s_intersects","args":[{"property":"geometry"},\#
 {"type":"Point","coordinates":[7,50]}]}]},\#
 "properties":["population","geometry"]}}}],"x-shape":"query","x-since":"0.2.0"},\#
-{"name":"feature/query","summary":"Features, as a GeoJSON FeatureCollection or in columns.","description":"Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the reply then has no features, or no columns.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/query","summary":"Returns features, as a GeoJSON FeatureCollection or in columns.","description":"Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result is sent in parts, as fast as the client reads: the reply then has no features, or no columns.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or cross afterwards where they come closer than the offset.","required":false,"schema":{"type":"number","minimum":0},\#
+{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
-{"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
-{"name":"returnM","description":"Whether to return M: geometries that have it are then WKT, since GeoJSON has no M; in columns WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"returnM","description":"Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in columns they are WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
-{"name":"outSpatialReference","description":"Of the geometries in the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the geometries in the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit"],"properties":{"type":{"$ref":"#/components/schemas/FeatureCollectionType","description":"The GeoJSON type; absent with columns."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order; absent with columns."},\#
-"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."},\#
+"columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "description":"With columns: the attributes in order, with their types."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"Those of the features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
-"x-part":{"name":"FeatureQueryPart","schema":{"type":"object","required":["revision","spatialReference"],"properties":{"revision":{"type":"integer","minimum":0,"description":"That of the reply."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
+"description":"The features whose geometry is null because one of its positions has no coordinates in `outSpatialReference`; absent when there are none."}}}},\#
+"x-part":{"name":"FeatureQueryPart","schema":{"type":"object","required":["revision","spatialReference"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the reply."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"The next features; absent with columns."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The next features in columns."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "description":"With columns: the attributes in order, with their types."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"Those of these features whose geometry is null because a position of it has no coordinates in `outSpatialReference`."}}}},\#
+"description":"The features of this part whose geometry is null because one of its positions has no coordinates in `outSpatialReference`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -458,31 +458,31 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"envelope","value":{"xMin":0,"yMin":45,"xMax":5,"yMax":50}}],"result":{"name":"result","value":{"type":"FeatureCollection","revision":4,"spatialReference":"EPSG:4326","exceededLimit":false,"features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"feature/queryIds","summary":"Returns ids only.","description":"Returns ids only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/queryIds","summary":"Returns the ids of features only.","description":"Returns the ids of features only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
-{"name":"limit","description":"Maximum number of features. At most 1000000, and 100000 when absent; any number, and all when absent, where the result is sent in parts (`meta.partialResultToken`).","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"limit","description":"Maximum number of features. At most 1000000, and 100000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryIdsResult","schema":{"type":"object","required":["revision","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"By `orderBy`, else in drawing order."}}}},\#
-"x-part":{"name":"FeatureQueryIdsPart","schema":{"type":"object","required":["revision","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"That of the reply."},\#
+"x-part":{"name":"FeatureQueryIdsPart","schema":{"type":"object","required":["revision","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the reply."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The next ids."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -497,22 +497,22 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"exceededLimit":false,"ids":[1]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"feature/queryRelated","summary":"Features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides.","description":"Features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides. Grouped by the features to which they are related.\n\nAny cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points; null, NaN and JSON are related to nothing. Features without related ones have no group.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"keyField","description":"The field of the features that match.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"exceededLimit":false,"ids":[1]}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/queryRelated","summary":"Returns features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides.","description":"Returns features of another layer, table or overlay that are related to those that match, by equal values of a key field on both sides. They are grouped by the features to which they are related.\n\nAny cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points; null, NaN and JSON are related to nothing. A feature to which none is related has no group.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"keyField","description":"The field of the features that match.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"relatedField","description":"The field of related features whose value equals that of `keyField`.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"relatedLayer","description":"The loaded layer or table with related features; this or `relatedOverlay`. It may be the same layer.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"relatedOverlay","description":"The overlay with related features.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"relatedWhereClause","description":"Only related features for which this is true.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -521,14 +521,14 @@ public enum OpenRPCDocument {
 {"name":"limit","description":"Maximum number of related features in all groups together; a feature in two groups counts twice.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"properties","description":"The attributes of related features to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"outSpatialReference","description":"Of the geometries in the answer; that of the related features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the geometries in the answer; that of the related features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryRelatedResult","schema":{"type":"object","required":["revision","spatialReference","exceededLimit","groups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more related features."},\#
 "groups":{"type":"array","items":{"$ref":"#/components/schemas/RelatedGroup"},\#
 "description":"In the drawing order of the features to which they are related."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"Those of the related features whose geometry is null because a position of it has no coordinates in `outSpatialReference`; absent without any."}}}},\#
+"description":"The related features whose geometry is null because one of its positions has no coordinates in `outSpatialReference`; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -542,25 +542,25 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"countries"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"countries"},\#
 {"name":"ids","value":[7]},\#
 {"name":"keyField","value":"code"},\#
 {"name":"relatedLayer","value":"cities"},\#
 {"name":"relatedField","value":"country"},\#
 {"name":"returnGeometry","value":false}],"result":{"name":"result","value":{"revision":9,"spatialReference":"EPSG:4326","exceededLimit":false,"groups":[{"id":7,"count":1,"features":[{"type":"Feature","id":1,"geometry":null,"properties":{"name":"Paris","country":"FR","population":2138551}}]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/queryCount","summary":"Returns their number only.","description":"Returns their number only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/queryCount","summary":"Returns the number of features only.","description":"Returns the number of features only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryCountResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "count":{"type":"integer","minimum":0,"description":"The number."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -575,27 +575,27 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"count":1}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"feature/queryExtent","summary":"Returns their envelope only.","description":"Returns their envelope only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"count":1}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/queryExtent","summary":"Returns the envelope of features only.","description":"Returns the envelope of features only.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"outSpatialReference","description":"Of the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the answer; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryExtentResult","schema":{"type":"object","required":["revision","spatialReference","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the extent."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the extent."},\#
 "count":{"type":"integer","minimum":0,"description":"The number."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross the antimeridian."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` when features that are adjacent in another reference cross the antimeridian."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"The features that `extent` leaves out because a position of theirs has no coordinates in `outSpatialReference`, at most the first 1000; absent without any."}}}},\#
+"description":"The features that `extent` leaves out because one of their positions has no coordinates in `outSpatialReference`, at most the first 1000; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
@@ -608,26 +608,26 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","count":1,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"feature/queryStatistics","summary":"Statistics of features, for each group of those with equal values in all fields of `groupBy`.","description":"Statistics of features, for each group of those with equal values in all fields of `groupBy`. Without `groupBy` all features are one group, even if there are none.\n\nNull is a value to group by. An integer and a double of the same value are equal, in fields of dates texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its first feature.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"statistics","description":"What is computed. Names are each used once, and are not those of fields in `groupBy`.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","count":1,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"feature/queryStatistics","summary":"Computes statistics of features, for each group of features with equal values in all fields of `groupBy`.","description":"Computes statistics of features, for each group of features with equal values in all fields of `groupBy`. Without `groupBy` all features are one group, even if there are none.\n\nNull is a value to group by. An integer and a double of the same value are equal, and in fields of dates so are texts that denote the same time; JSON values are equal when their texts are. When equal values differ in form, the group has the value of its first feature.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"statistics","description":"The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":64}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":16}},\#
 {"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"orderBy","description":"Sort keys, the first most significant: names of statistics, or fields of `groupBy`. Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+{"name":"orderBy","description":"Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of groups to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of groups.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
@@ -646,30 +646,30 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
-{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"statistics","value":[{"type":"count"}]},\#
 {"name":"groupBy","value":["name"]}],"result":{"name":"result","value":{"revision":4,"exceededLimit":false,"records":[{"group":{"name":"Paris"},\#
 "statistics":{"count":1}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/queryDistinctValues","summary":"The distinct values of a field, or combinations of values of several, and how many features have each.","description":"The distinct values of a field, or combinations of values of several, and how many features have each. Null is a value. What is equal is said in `feature/queryStatistics`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"fields","description":"The attributes.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"feature/queryDistinctValues","summary":"Returns the distinct values of a field, or combinations of values of several, and how many features have each.","description":"Returns the distinct values of a field, or combinations of values of several, and how many features have each. Null is a value. For equality see `feature/queryStatistics`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"fields","description":"The attributes.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":16}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"orderBy","description":"Sort keys, the first most significant: some of `fields`. Ties, and all records when absent, are in ascending order of the values, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, most significant first: some of `fields`. Ties, and all records when absent, are in ascending order of the values, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of records to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of records.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
@@ -688,25 +688,25 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"fields","value":["name"]}],"result":{"name":"result","value":{"revision":4,"exceededLimit":false,"records":[{"values":{"name":"Paris"},\#
 "count":1}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/select","summary":"Changes which features are selected: by those that match.","description":"Changes which features are selected: by those that match. Without a filter these are all, with an empty list of ids none. What has been removed before the task ends is left out. Undo does not change selections.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"feature/select","summary":"Changes which features are selected, by the features that match: all without a filter, none with an empty list of ids.","description":"Changes which features are selected, by the features that match: all without a filter, none with an empty list of ids. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureSelectResult","schema":{"type":"object","required":["revision","count","selectedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of features that match."},\#
@@ -723,27 +723,27 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"whereClause","value":"population > 1000000"},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":11,"count":2,"selectedCount":3}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/nearest","summary":"The features nearest to each of several places, near ones first and equally far ones by id.","description":"The features nearest to each of several places, near ones first and equally far ones by id. Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` they are in the plane of the features' reference, in its units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with one that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"feature/nearest","summary":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id.","description":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` distances are in the plane of the features' reference, in its units. The distance of a line or a polygon is that to its nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with a position that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"limit","description":"Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`. In all at most 1000000.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
-{"name":"maxDistance","description":"Only features at most so far away, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"limit","description":"Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`. At most 1000000 for all places together.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000}},\#
+{"name":"maxDistance","description":"Only features that are no further away than this, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
 {"name":"planar","description":"Whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"returnAzimuth","description":"Whether to return azimuths; with `planar` there are none, and it is refused.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"returnAzimuth","description":"Whether to return azimuths; refused with `planar`, which has none.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"properties","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureNearestResult","schema":{"type":"object","required":["revision","counts","ids","distances","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "counts":{"type":"array","items":{"type":"integer"},\#
@@ -751,9 +751,9 @@ public enum OpenRPCDocument {
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features of the first place, then those of the next."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
-"description":"How far each is; with `planar` at most the greatest double, also where coordinates are farther apart."},\#
+"description":"The distance of each feature; with `planar` at most the greatest double, even when coordinates are further apart."},\#
 "azimuths":{"type":"array","items":{"type":"number"},\#
-"description":"The direction from the place to the nearest position of each, clockwise from north; 0 where the distance is 0.","x-unit":"degree"},\#
+"description":"The direction from the place to the nearest position of each feature, clockwise from north; 0 when the distance is 0.","x-unit":"degree"},\#
 "exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -770,40 +770,40 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"locations","value":{"type":"Point","coordinates":[2,48]}}],"result":{"name":"result","value":{"revision":4,"counts":[1],"ids":[1],"distances":[99076.0638517],"exceededLimit":false}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/join","summary":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.","description":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance. Relations are planar, in the reference of the features, to which joined ones are transformed; on either writing of a longitude. Features are taken as they are: of polygons whose rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A collection of points beside lines or polygons has the relations `intersects` and `envelopeIntersects` alone: others are unknown for it, and it is joined with none by them. Features without a geometry are joined with none, those that cannot be transformed neither.\n\nPairs are in drawing order of the features, then of the joined ones (of the nearest by distance).","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"feature/join","summary":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.","description":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance. Relations are planar, in the reference of the features; joined features are transformed to it. Places match whichever way a longitude is written. Features need not be valid: the area of a polygon whose rings cross follows the even-odd rule, and a geometry that GEOS refuses is made valid first. A collection of points beside lines or polygons has only the relations `intersects` and `envelopeIntersects`: by other relations it is joined with nothing. Features without a geometry, and those that cannot be transformed, are joined with nothing.\n\nPairs are in drawing order of the features, then in drawing order of the joined features (with `nearest`, by distance).","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"relationship","description":"Of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
-{"name":"nearestCount","description":"With `nearest` alone: with how many; 1 when absent.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000}},\#
-{"name":"maxDistance","description":"With `nearest` alone: only those at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"relationship","description":"The relationship of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
+{"name":"nearestCount","description":"With `nearest` only: number of features that each is joined with; 1 when absent.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000}},\#
+{"name":"maxDistance","description":"With `nearest` only: joins only features that are no further away than this.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"metre"},\#
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
-{"name":"aggregates","description":"With `counts`: figures about the joined features of each. Names are each used once.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+{"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of pairs or features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureJoinResult","schema":{"type":"object","required":["revision","exceededLimit","pairCount","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "pairCount":{"type":"integer","minimum":0,"description":"The number of all pairs."},\#
-"ids":{"$ref":"#/components/schemas/Column","description":"The features: of each pair, or each once."},\#
-"joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each."},\#
-"distances":{"$ref":"#/components/schemas/Column","description":"With `pairs` and `nearest`: how far each is.","x-unit":"metre"},\#
-"counts":{"$ref":"#/components/schemas/Column","description":"With `counts`: with how many each is joined."},\#
+"ids":{"$ref":"#/components/schemas/Column","description":"The features: that of each pair, or each once."},\#
+"joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each pair."},\#
+"distances":{"$ref":"#/components/schemas/Column","description":"With `pairs` and `nearest`: the distance of each pair.","x-unit":"metre"},\#
+"counts":{"$ref":"#/components/schemas/Column","description":"With `counts`: the number of features that each is joined with."},\#
 "aggregates":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
-"description":"With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are numbers or null; integers are doubles where there are others beside them and their values stay."}}}},\#
+"description":"With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values are numbers or null; integers beside doubles become doubles when that does not change their values."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
@@ -816,40 +816,40 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"join","value":{"layer":"countries"}},\#
 {"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":9,"exceededLimit":false,"pairCount":1,"ids":{"type":"int64","data":"AQAAAAAAAAA="},\#
 "joinedIds":{"type":"int64","data":"BwAAAAAAAAA="}}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears whole, under its name, when it is complete: an earlier one stays as it was when the task fails or is cancelled. Sources that have the earlier one open go on with what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears under its name only when it is complete: when the task fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"orderBy","description":"Sort keys, the first most significant; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"properties","description":"The attributes to return; all when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
-{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out where that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or cross afterwards where they come closer than the offset.","required":false,"schema":{"type":"number","minimum":0},\#
+{"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
-{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL of the system has them `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.","required":false,"schema":{"type":"string","maxLength":32}},\#
-{"name":"ifExists","description":"What to do when there is a file of that name.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
+{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.","required":false,"schema":{"type":"string","maxLength":32}},\#
+{"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
 {"name":"limit","description":"Maximum number of features; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
-{"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` where a GeoPackage can have no such name. Refused for formats that have none. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
-{"name":"csvGeometry","description":"With `CSV` alone: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.","required":false,"schema":{"$ref":"#/components/schemas/CSVGeometry"}},\#
-{"name":"outSpatialReference","description":"Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, with others that of the features.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
+{"name":"csvGeometry","description":"With `CSV` only: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.","required":false,"schema":{"$ref":"#/components/schemas/CSVGeometry"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the geometries in the file. When absent: EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, that of the features with other formats.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureExportResult","schema":{"type":"object","required":["revision","path","driver","count","exceededLimit","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "path":{"type":"string","description":"The file's absolute path."},\#
 "driver":{"type":"string","description":"The format, by GDAL's short name."},\#
@@ -857,24 +857,24 @@ public enum OpenRPCDocument {
 "count":{"type":"integer","minimum":0,"description":"The number of features in the file."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
 "bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries; absent without `returnGeometry`."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries; absent without `returnGeometry`."},\#
 "geometryFields":{"type":"array","items":{"type":"string"},\#
 "description":"With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."},\#
 "differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
-"description":"What of the features the file does not hold, or holds in another form; absent without any."},\#
+"description":"What the file does not hold of the features, or holds in another form; absent when there is no difference."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
-"description":"The first 1,000 of the features that have no geometry in the file because a position of it has no coordinates in `spatialReference`; absent without any."},\#
+"description":"The first 1,000 of the features that have no geometry in the file because one of its positions has no coordinates in `spatialReference`; absent when there are none."},\#
 "failedCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
-"description":"GDAL's last warnings, at most 20; absent without any."},\#
+"description":"GDAL's last warnings, at most 20; absent when there are none."},\#
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
-"description":"What the replaced file had and the system did not let be kept."}}}},\#
+"description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
-{"code":-31086,"message":"There is a file of that name, and `ifExists` does not let it be replaced.","data":{"kind":"fileExists"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -883,13 +883,13 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
-{"code":-31087,"message":"The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"writerFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"large.geojson"},\#
 {"name":"whereClause","value":"population > 1000000"}],"result":{"name":"result","value":{"revision":9,"path":"/data/large.geojson","driver":"GeoJSON","layerName":"large","count":2,"exceededLimit":false,"bytes":355,"spatialReference":"EPSG:4326"}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"layer/get","summary":"One layer.","description":"One layer.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -919,7 +919,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
@@ -940,7 +940,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"id","value":"traffic"},\#
@@ -957,7 +957,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31048,"message":"The source has no such layer, or has several and none was named.","data":{"kind":"unknownSourceLayer"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"},\#
 {"name":"source","value":"register"},\#
@@ -1004,22 +1004,22 @@ public enum OpenRPCDocument {
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
 {"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
 {"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}},\#
-{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"opacity","value":0.5}],"result":{"name":"result","value":{"layer":"cities","revision":6,"kind":"feature","map":"m1","source":"world","sourceLayer":"cities","name":"cities","isVisible":true,"opacity":0.5,"loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632},\#
 "fields":[{"name":"name","type":"string"}],"selectedCount":0,"isTimeFilterEnabled":true,"labels":[],"labelsEnabled":false,"isPopupEnabled":true}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"layer/select","summary":"Changes which features of a loaded layer or table are selected.","description":"Changes which features of a loaded layer or table are selected. Features hidden by its definition expression or time filter are skipped. Undo does not change selections.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"ids","description":"The features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"The matching features for which this is true; this or `ids`. With neither of them and no `timeExtent` no feature.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without these, of all matching features.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"The matching features for which this is true; this or `ids`. Without `ids`, `whereClause` and `timeExtent` no feature is meant.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without these, applied to all matching features.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerSelectResult","schema":{"type":"object","required":["revision","selectedCount"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of matching features that are now selected."}}}},\#
@@ -1032,16 +1032,16 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1,2]}],"result":{"name":"result","value":{"revision":7,"selectedCount":2}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"layer/load","summary":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.","description":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. Answers at once when they are loaded. Loads of one layer share one attempt.\n\nThe fields read may differ from those the source described: a renderer, labels, a popup, a definition expression or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the share of the file read; of a map or a scene, the share of its layers and tables loaded. When one of them has failed, now or before, its error is the answer once all have ended, with the layer's id in `layer`.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/load","summary":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet.","description":"Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.\n\nThe fields read may differ from those the source described: a renderer, labels, a popup, a definition expression or times that need a missing field fail the load, and `path` is the pointer into the state tree. Progress is the share of the file that is read; for a map or a scene, the share of its layers and tables that are loaded. If one of them has failed, now or before, the answer is its error, with the layer's id in `layer`, once all have ended.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -1049,26 +1049,26 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31048,"message":"The source has no such layer, or has several and none was named.","data":{"kind":"unknownSourceLayer"}},\#
 {"code":-31049,"message":"The layer's source was closed before the layer was loaded.","data":{"kind":"sourceClosed"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"layer/cancelLoad","summary":"Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with `cancelled`.","description":"Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is answered with `cancelled`. Otherwise it does nothing.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"name":"layer/cancelLoad","summary":"Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with `cancelled`.","description":"Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is answered with `cancelled`. Without a running load it does nothing.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerCancelLoadResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":10}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"layer/retryLoad","summary":"As `layer/load`, but layers whose load has failed are tried again.","description":"As `layer/load`, but layers whose load has failed are tried again.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/retryLoad","summary":"Loads as `layer/load` does, but tries layers whose load has failed again.","description":"Loads as `layer/load` does, but tries layers whose load has failed again.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"The layer or table; exactly one of `layer`, `map` and `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene: all its layers and tables.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LoadResult","schema":{"$ref":"#/components/schemas/LoadResult"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
@@ -1076,18 +1076,18 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}},\#
 {"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31048,"message":"The source has no such layer, or has several and none was named.","data":{"kind":"unknownSourceLayer"}},\#
 {"code":-31049,"message":"The layer's source was closed before the layer was loaded.","data":{"kind":"sourceClosed"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":7,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"}],"result":{"name":"result","value":{"revision":7,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632}}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"layer/symbolFor","summary":"The symbols of features, by their attributes.","description":"The symbols of features, by their attributes. Sizes, widths and offsets, those of outlines and halos included, are multiplied by the environment's `symbolScale`. Without a renderer, GeoJSON features with simplestyle properties are drawn by these, others in grey. The layer's visibility is ignored; features hidden by the definition expression or the time filter have no symbol.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"ids","description":"The features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
-{"name":"scale","description":"Sizes are those at this scale's denominator, by the map's reference scale; those at the reference scale when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"scale","description":"The denominator of the scale for which sizes are computed, by the map's reference scale; when absent, sizes are those at the reference scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerSymbolForResult","schema":{"type":"object","required":["revision","symbols"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "symbols":{"type":"array","items":{"$ref":"#/components/schemas/FeatureSymbol"},\#
 "description":"One for each id, in order."}}}},\#
@@ -1097,12 +1097,12 @@ public enum OpenRPCDocument {
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":6,"symbols":[{"id":1,"symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"layer/labelFor","summary":"The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.","description":"The labels of features, formatted by the layer's environment; none while `labelsEnabled` is false.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"ids","description":"The features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
-{"name":"scale","description":"Only those drawn at this scale's denominator; all when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"scale","description":"Only labels drawn at this scale's denominator; all when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerLabelForResult","schema":{"type":"object","required":["revision","labels"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/Label"},\#
-"description":"In the order of the ids; of one feature by the order of definitions."}}}},\#
+"description":"In the order of the ids; those of one feature in the order of definitions."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
@@ -1111,7 +1111,7 @@ public enum OpenRPCDocument {
 {"name":"scale","value":1000000}],"result":{"name":"result","value":{"revision":6,"labels":[{"id":1,"text":"Paris","symbol":{"type":"text","text":"Paris","color":"#000000","size":10,"angle":0,"xOffset":0,"yOffset":0,"haloWidth":0,"fontStyle":"normal","fontWeight":"normal","horizontalAlignment":"center","verticalAlignment":"middle"},\#
 "placement":"automatic","priority":0,"definition":0}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"layer/popupFor","summary":"The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false.","description":"The popups of features, formatted by the layer's environment; none while `isPopupEnabled` is false. Without a popup definition a popup lists all attributes, titled by the attribute `title` or else the layer's name.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"ids","description":"The features.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerPopupForResult","schema":{"type":"object","required":["revision","popups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
@@ -1121,49 +1121,49 @@ public enum OpenRPCDocument {
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":6,"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"layer/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it has an entry for each symbol of the matching features, in drawing order: points, lines, then areas; at most 100 entries, further symbols have none.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/legend","summary":"The legend: an entry for each symbol of the renderer, the default symbol last.","description":"The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a renderer has one entry, under its name, for each kind of geometry in it. Where its features have simplestyle properties, it has an entry for each symbol of the matching features, in drawing order: points, lines, then areas. There are at most 100 entries; further symbols have none.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"includeCounts","description":"Whether to count the features of each entry.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerLegendResult","schema":{"type":"object","required":["revision","entries"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "entries":{"type":"array","items":{"$ref":"#/components/schemas/LegendEntry"},\#
 "description":"In the renderer's order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"includeCounts","value":true}],"result":{"name":"result","value":{"revision":6,"entries":[{"label":"up to a million","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":10,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"layer/classBreaks","summary":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.","description":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null, divisions by 0 and texts are left out. The layer is unchanged.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"layer/classBreaks","summary":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`.","description":"Divides the numbers of a field or an expression into classes and makes a renderer for `layer/update`. Null, divisions by 0 and texts are ignored. The layer is unchanged.","tags":[{"name":"layer"}],"paramStructure":"by-name","params":[{"name":"layer","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"field","description":"A field; without `expression`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"expression","description":"The expression to divide; without `field`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"normalizationField","description":"Divides the number.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"normalizationField","description":"The field by which the number is divided.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"method","description":"How they are divided.","required":false,"schema":{"$ref":"#/components/schemas/ClassificationMethod","default":"equalInterval"}},\#
-{"name":"classCount","description":"Number of classes; fewer where numbers are equal.","required":false,"schema":{"type":"integer","minimum":1,"maximum":256,"default":5}},\#
+{"name":"classCount","description":"Number of classes; there may be fewer when numbers are equal.","required":false,"schema":{"type":"integer","minimum":1,"maximum":256,"default":5}},\#
 {"name":"colors","description":"From the first class to the last, evenly spaced.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Color"},\#
 "minItems":1,"maxItems":64,"default":["#FFFFB2","#BD0026"]}},\#
 {"name":"symbol","description":"The symbol that gets the colours; the layer's default symbol when absent.","required":false,"schema":{"$ref":"#/components/schemas/Symbol"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LayerClassBreaksResult","schema":{"type":"object","required":["revision","counts","renderer"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "counts":{"type":"array","items":{"type":"integer"},\#
 "description":"Number of features in each class."},\#
-"renderer":{"$ref":"#/components/schemas/Renderer","description":"Of type `classBreaks`; without breaks where there are no numbers."}}}},\#
+"renderer":{"$ref":"#/components/schemas/Renderer","description":"Of type `classBreaks`; without breaks when there are no numbers."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
-{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"field","value":"population"},\#
 {"name":"method","value":"quantile"},\#
 {"name":"classCount","value":2}],"result":{"name":"result","value":{"revision":6,"counts":[2,1],"renderer":{"type":"classBreaks","field":"population","breaks":[{"minValue":709037,"maxValue":2138551,"symbol":{"type":"simpleMarker","style":"circle","color":"#FFFFB2","size":8,"angle":0,"xOffset":0,"yOffset":0,"outline":{"style":"solid","color":"#808080","width":1}}},\#
 {"minValue":2138551,"maxValue":3644826,"symbol":{"type":"simpleMarker","style":"circle","color":"#BD0026","size":8,"angle":0,"xOffset":0,"yOffset":0,"outline":{"style":"solid","color":"#808080","width":1}}}],"visualVariables":[]}}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"location/createSimulated","summary":"Creates a source that moves along a line.","description":"Creates a source that moves along a line. `location/start` starts it.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"line","description":"A LineString with at least two different positions. Where its positions have Z, so have the locations: it changes evenly between two.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialReference","description":"Of the line.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"location/createSimulated","summary":"Creates a source that moves along a line.","description":"Creates a source that moves along a line. `location/start` starts it.","tags":[{"name":"location"}],"paramStructure":"by-name","params":[{"name":"line","description":"A LineString with at least two different positions. If its positions have Z, locations have it too, interpolated between two positions.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialReference","description":"The spatial reference of the line.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"velocity","description":"The velocity.","required":false,"schema":{"type":"number","maximum":299792458,"exclusiveMinimum":0,"default":10},\#
 "x-unit":"metre/second"},\#
@@ -1176,7 +1176,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocationSource","schema":{"$ref":"#/components/schemas/LocationSource"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1218,28 +1218,28 @@ public enum OpenRPCDocument {
 "status":{"$ref":"#/components/schemas/LocationStatus","description":"Its state."},\#
 "location":{"$ref":"#/components/schemas/Location","description":"The last one."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"locationSource","value":"drive"}],"result":{"name":"result","value":{"subscription":"sub1","revision":2,"status":{"type":"stopped"}}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"locator/geocode","summary":"Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the greatest first, then by id.","description":"Places of a name, best first: by score, then by distance where a place is preferred, then by `weightField`, the greatest first, then by id. The first question about a field takes longer: it builds an index, which following edits keep.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"What is searched.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"locator/geocode","summary":"Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`, greatest first, then by id.","description":"Finds places by name, best first: by score, then by distance if a place is preferred, then by `weightField`, greatest first, then by id. The first search of a field takes longer: it builds an index, which later edits keep up to date.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"The text to search for.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
-{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, near ones come first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"minScore","description":"The lowest score; 80 leaves out names with edits.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0}},\#
+{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, the nearer comes first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"minScore","description":"The lowest score that is returned; 80 leaves out names with edits.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0}},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":10}},\#
 {"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
-{"name":"outSpatialReference","description":"Of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results","exceededLimit"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the points."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
 "description":"The places."},\#
 "exceededLimit":{"type":"boolean","description":"Whether more places match."}}}},\#
@@ -1256,27 +1256,27 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"searchText","value":"paris"},\#
 {"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","exceededLimit":false,"results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"locator/suggest","summary":"Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.","description":"Names that a text, as far as it has been typed, may become; each once, in the order of `locator/geocode`.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"What has been typed.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
+{"name":"locator/suggest","summary":"Suggests names for a text that is being typed, each once, in the order of `locator/geocode`.","description":"Suggests names for a text that is being typed, each once, in the order of `locator/geocode`.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"searchText","description":"The text typed so far.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"weightField","description":"A number by which equal matches are ranked, such as a population.","required":false,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
-{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, near ones come first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"preferredSearchLocation","description":"A point in `spatialReference`: of equal matches, the nearer comes first.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"maxResults","description":"Maximum number of names.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":5}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorSuggestResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/SuggestResult"},\#
@@ -1294,31 +1294,31 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"searchText","value":"par"},\#
 {"name":"field","value":"name"}],"result":{"name":"result","value":{"revision":4,"results":[{"label":"Paris","score":90,"ids":[1]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"locator/reverseGeocode","summary":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","description":"The places nearest to a position, near ones first, by the distance on the ellipsoid; with `distance`, and a score of 100.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"location","description":"A point in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"locator/reverseGeocode","summary":"Finds the places nearest to a position, nearest first, by the distance on the ellipsoid.","description":"Finds the places nearest to a position, nearest first, by the distance on the ellipsoid. Results have `distance`, and a score of 100.","tags":[{"name":"locator"}],"paramStructure":"by-name","params":[{"name":"location","description":"A point in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"field","description":"The attribute that has the names.","required":true,"schema":{"type":"string","minLength":1,"maxLength":1024}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are found on either writing of a longitude (-179 and 181). In a reference other than the features' whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
-{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have none. Relations are planar and ignore Z and M: edges are straight in `spatialReference`, to which features of another reference are transformed, position by position, as `outSpatialReference` does; the result is that of the same question about the answer of `feature/query` in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates there has no relation. In a reference that wraps around the world places match on either writing of a longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an area around a pole goes up to the pole. The geometry has to be valid, so its rings may not cross; features need not be. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
-{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that it contains, `within` those that it is within. Of a collection of points beside lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown: such a feature is not found by them, and such a `geometry` is refused.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
 {"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
-{"name":"spatialReference","description":"Of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "maxItems":1000000}},\#
-{"name":"whereClause","description":"Only those for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
-{"name":"isSelected","description":"Only those that are selected, or only those that are not.","required":false,"schema":{"type":"boolean"}},\#
-{"name":"timeExtent","description":"Only those that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
-{"name":"maxDistance","description":"Only places at most so far away.","required":false,"schema":{"type":"number","minimum":0},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxDistance","description":"Only places that are no further away than this.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"metre"},\#
 {"name":"maxResults","description":"Maximum number of places.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000,"default":1}},\#
 {"name":"resultAttributeNames","description":"The attributes to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
-{"name":"outSpatialReference","description":"Of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"outSpatialReference","description":"The spatial reference of the points; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"LocatorReverseGeocodeResult","schema":{"type":"object","required":["revision","spatialReference","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the points."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the points."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/GeocodeResult"},\#
 "description":"The places."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1335,19 +1335,19 @@ public enum OpenRPCDocument {
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"location","value":{"type":"Point","coordinates":[2.3,48.8]}},\#
 {"name":"field","value":"name"},\#
 {"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "distance":7615.58661171,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
-{"name":"spatialReference","description":"Of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
+{"name":"spatialReference","description":"The spatial reference of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"m1"},\#
 {"name":"title","value":"World"}],"result":{"name":"result","value":{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
@@ -1368,14 +1368,14 @@ public enum OpenRPCDocument {
 {"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
 "maxItems":10000}},\#
 {"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
-{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
-{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1389,7 +1389,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"MapCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"map","value":"m1"}],"result":{"name":"result","value":{"revision":7}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"model/apply","summary":"Runs commands in their order as one transaction: one revision, one step of undo, one delta for each subscription.","description":"Runs commands in their order as one transaction: one revision, one step of undo, one delta for each subscription. When one fails, nothing is changed. A command sees the changes of those before it.\n\nChanges that are reverted within the transaction are not sent; without a net change there is no delta and no step. The revision is raised all the same, as the results of the commands state it. The base of the next delta is the last revision sent.\n\nOnly commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not `model/apply` itself.","tags":[{"name":"model"}],"paramStructure":"by-name","params":[{"name":"commands","description":"In the order to run.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Command"},\#
+{"name":"model/apply","summary":"Runs commands in their order as one transaction: one revision, one step of history, one delta for each subscription.","description":"Runs commands in their order as one transaction: one revision, one step of history, one delta for each subscription. If one fails, nothing is changed. A command sees the changes of those before it.\n\nChanges that are reverted within the transaction are not sent; without a net change there is no delta and no step. The revision is raised nevertheless, because the results of the commands state it. The base of the next delta is the last revision sent.\n\nOnly commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not `model/apply` itself.","tags":[{"name":"model"}],"paramStructure":"by-name","params":[{"name":"commands","description":"In the order to run.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Command"},\#
 "minItems":1,"maxItems":100000}},\#
 {"name":"name","description":"The name shown beside \"Undo\"; `model/apply` when absent.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ModelApplyResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -1397,14 +1397,14 @@ public enum OpenRPCDocument {
 "description":"What each command answers, in their order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31017,"message":"A command of a transaction failed; nothing was changed.","data":{"kind":"transactionFailed"}},\#
-{"code":-31018,"message":"The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it.","data":{"kind":"notACommand"}}],"examples":[{"name":"example","params":[{"name":"name","value":"Rename"},\#
+{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand"}}],"examples":[{"name":"example","params":[{"name":"name","value":"Rename"},\#
 {"name":"commands","value":[{"method":"map/update","params":{"map":"m1","title":"World"}},\#
 {"method":"map/close","params":{"map":"m2"}}]}],"result":{"name":"result","value":{"revision":3,"results":[{"map":"m1","revision":3,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":[],"tables":[],"bookmarks":[]},\#
 {"revision":3}]}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"overlay/create","summary":"Creates an overlay on top of a view's others.","description":"Creates an overlay on top of a view's others.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"spatialReference","description":"Of its graphics.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"spatialReference","description":"The spatial reference of its graphics.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"name","description":"The name shown to people.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"isVisible","description":"Whether it is drawn and identified.","required":false,"schema":{"type":"boolean"}},\#
@@ -1423,18 +1423,18 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Overlay","schema":{"$ref":"#/components/schemas/Overlay"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
 {"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
 {"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}},\#
-{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
+{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
 {"name":"id","value":"o1"}],"result":{"name":"result","value":{"overlay":"o1","revision":3,"view":"v1","spatialReference":"EPSG:4326","isVisible":true,"opacity":1,"labels":[],"labelsEnabled":false,"isPopupEnabled":true,"renderingMode":"dynamic","graphicCount":0,"selectedCount":0}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"overlay/get","summary":"One overlay.","description":"One overlay.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Overlay","schema":{"$ref":"#/components/schemas/Overlay"}},\#
@@ -1466,12 +1466,12 @@ public enum OpenRPCDocument {
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
 {"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
 {"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}},\#
-{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"opacity","value":0.5}],"result":{"name":"result","value":{"overlay":"o1","revision":5,"view":"v1","spatialReference":"EPSG:4326","isVisible":true,"opacity":0.5,"labels":[],"labelsEnabled":false,"isPopupEnabled":true,"renderingMode":"dynamic","graphicCount":1,"selectedCount":0,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"overlay/move","summary":"Moves an overlay in the drawing order of its view.","description":"Moves an overlay in the drawing order of its view.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"index","description":"New 0-based index.","required":true,"schema":{"type":"integer","minimum":0}},\#
@@ -1501,7 +1501,7 @@ public enum OpenRPCDocument {
 {"name":"y","description":"Northings or latitudes; with `x`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"z","description":"Heights; with `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"geometry","description":"Geometries; instead of `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/GeometryColumn"}},\#
-{"name":"spatialReference","description":"Of the coordinates, which are transformed to the overlay's; the overlay's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"spatialReference","description":"The spatial reference of the coordinates, which are transformed to the overlay's; the overlay's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Ids; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"attributes","description":"Columns by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -1525,7 +1525,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"graphics","value":[{"id":1,"isSelected":true}]}],"result":{"name":"result","value":{"revision":7,"count":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"overlay/replaceGraphics","summary":"Replaces all graphics.","description":"Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it differs.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay/replaceGraphics","summary":"Replaces all graphics.","description":"Replaces all graphics. A graphic whose id is in both stays selected, and is published only if it differs.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"graphics","description":"The new graphics, first drawn first.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Graphic"}}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayReplaceGraphicsResult","schema":{"type":"object","required":["revision","count","added","updated","removed"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "firstId":{"$ref":"#/components/schemas/FeatureId","description":"The first minted id; absent when none was."},\#
@@ -1539,7 +1539,7 @@ public enum OpenRPCDocument {
 {"name":"graphics","value":[{"id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "attributes":{"name":"PARIS"}}]}],"result":{"name":"result","value":{"revision":10,"count":1,"added":0,"updated":1,"removed":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"overlay/updateColumns","summary":"Changes positions or attributes, of each graphic at most once, given in columns of equal length.","description":"Changes positions or attributes, of each graphic at most once, given in columns of equal length.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"The overlay.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which graphics.","required":true,"schema":{"$ref":"#/components/schemas/Column"}},\#
+{"name":"ids","description":"The graphics.","required":true,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"x","description":"New eastings or longitudes; with `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"y","description":"New northings or latitudes; with `x`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"z","description":"New heights; with `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
@@ -1571,8 +1571,8 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":9,"selectedCount":1}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"overlay/symbolFor","summary":"The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's `symbolScale` and follow the map's reference scale.","description":"The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's `symbolScale` and follow the map's reference scale. A graphic's own symbol takes precedence; without one and without a renderer it is not drawn. Visibility is ignored.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"overlay/symbolFor","summary":"The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's `symbolScale` and follow the map's reference scale.","description":"The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's `symbolScale` and follow the map's reference scale. A graphic's own symbol takes precedence; without its own symbol and a renderer a graphic is not drawn. Visibility is ignored.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"ids","description":"The graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlaySymbolForResult","schema":{"type":"object","required":["revision","symbols"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "symbols":{"type":"array","items":{"$ref":"#/components/schemas/FeatureSymbol"},\#
@@ -1581,19 +1581,19 @@ public enum OpenRPCDocument {
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]}],"result":{"name":"result","value":{"revision":4,"symbols":[{"id":1,"symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"overlay/labelFor","summary":"The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is false.","description":"The labels of graphics, formatted by the overlay's environment; none while `labelsEnabled` is false.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"ids","description":"The graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
-{"name":"scale","description":"Only those drawn at this scale's denominator; all when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"scale","description":"Only labels drawn at this scale's denominator; all when absent.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayLabelForResult","schema":{"type":"object","required":["revision","labels"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/Label"},\#
-"description":"In the order of the ids; of one feature by the order of definitions."}}}},\#
+"description":"In the order of the ids; those of one graphic in the order of definitions."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"ids","value":[1]},\#
 {"name":"scale","value":1000000}],"result":{"name":"result","value":{"revision":4,"labels":[{"id":1,"text":"Paris","symbol":{"type":"text","text":"Paris","color":"#000000","size":10,"angle":0,"xOffset":0,"yOffset":0,"haloWidth":0,"fontStyle":"normal","fontWeight":"normal","horizontalAlignment":"center","verticalAlignment":"middle"},\#
 "placement":"automatic","priority":0,"definition":0}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"overlay/popupFor","summary":"The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false.","description":"The popups of graphics, formatted by the overlay's environment; none while `isPopupEnabled` is false. Without a popup definition a popup lists all attributes, titled by the attribute `title` or else the overlay's name.","tags":[{"name":"overlay"}],"paramStructure":"by-name","params":[{"name":"overlay","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"ids","description":"Which graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+{"name":"ids","description":"The graphics.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "minItems":1,"maxItems":10000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayPopupForResult","schema":{"type":"object","required":["revision","popups"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
@@ -1608,27 +1608,27 @@ public enum OpenRPCDocument {
 "description":"In the renderer's order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"includeCounts","value":true}],"result":{"name":"result","value":{"revision":4,"entries":[{"label":"up to a million","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":10,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF).","description":"Creates a scene over elevation rasters (GeoTIFF). A scene without any is there at once, for the requests behind this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF).","description":"Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
-{"name":"elevationSources","description":"Paths, first match first.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FilePath"},\#
+{"name":"elevationSources","description":"Paths, in order of precedence.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FilePath"},\#
 "maxItems":64,"default":[]}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"id","value":"s1"},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"id","value":"s1"},\#
 {"name":"elevationSources","value":["jacksboro_dem.tif"]}],"result":{"name":"result","value":{"scene":"s1","revision":1,"loadStatus":{"type":"loaded"},\#
 "operationalLayers":[],"tables":[],"bookmarks":[],"spatialReference":"EPSG:4326","baseSurface":{"elevationSources":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.41375,"yMin":36.44625,"xMax":-84.0779166667,"yMax":36.7329166667},\#
@@ -1653,15 +1653,15 @@ public enum OpenRPCDocument {
 {"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
 "maxItems":10000}},\#
 {"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
-{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
-{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
 {"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"baseSurface","description":"The ground.","required":false,"schema":{"$ref":"#/components/schemas/BaseSurfaceUpdate"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -1685,7 +1685,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
@@ -1693,7 +1693,7 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"path","value":"jacksboro_dem.tif"},\#
 {"name":"id","value":"hills"}],"result":{"name":"result","value":{"elevationSource":"hills","revision":3}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"scene/removeElevationSource","summary":"Removes a raster from the ground.","description":"Removes a raster from the ground.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -1702,7 +1702,7 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"}],"result":{"name":"result","value":{"revision":5}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"scene/retryElevationSource","summary":"Opens the raster of an elevation source that failed when a document was opened.","description":"Opens the raster of an elevation source that failed when a document was opened. A loaded one is unchanged. When it fails again the error is answered and the source stays failed. Undo does not change load states.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene/retryElevationSource","summary":"Opens the raster of an elevation source again that failed when a document was opened.","description":"Opens the raster of an elevation source again that failed when a document was opened. A loaded one is unchanged. If it fails again, the answer is the error and the source stays failed. Undo does not change load states.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"elevationSource","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SceneRetryElevationSourceResult","schema":{"type":"object","required":["elevationSource","revision"],"properties":{"elevationSource":{"$ref":"#/components/schemas/ElevationSource","description":"The source after this."},\#
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -1714,7 +1714,7 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"}],"result":{"name":"result","value":{"elevationSource":{"id":"hills","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.41375,"yMin":36.44625,"xMax":-84.0779166667,"yMax":36.7329166667},\#
 "resolution":0.000833333333333},\#
@@ -1730,40 +1730,40 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"elevationSource","value":"hills"},\#
 {"name":"index","value":0}],"result":{"name":"result","value":{"revision":4,"elevationSources":["hills","elevation1"]}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that has one at the point, even where an earlier source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is outside of that source.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"scene/elevation","summary":"Heights at points.","description":"Heights at points. A height is that of the first loaded source that has one at the point, even if an earlier source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is outside of that source.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"scene","description":"The scene.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"points","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "minItems":1,"maxItems":100000}},\#
-{"name":"spatialReference","description":"Of the points.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"spatialReference","description":"The spatial reference of the points.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"interpolation","description":"The interpolation.","required":false,"schema":{"$ref":"#/components/schemas/Interpolation","default":"bilinear"}},\#
-{"name":"stopAtNoData","description":"Whether a source that covers a point and has no value there hides the sources after it: the answer is `noData` then. Otherwise they are asked.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"stopAtNoData","description":"Whether a source that covers a point but has no value there hides the sources after it: the answer is then `noData`. Otherwise the sources after it are used.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SceneElevationResult","schema":{"type":"object","required":["revision","elevations"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "elevations":{"type":"array","items":{"$ref":"#/components/schemas/ElevationSample"},\#
 "description":"One for each point, in order."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31045,"message":"The driver opened the data and cannot read it.","data":{"kind":"readFailed"}}],"examples":[{"name":"example","params":[{"name":"scene","value":"s1"},\#
 {"name":"points","value":[{"type":"Point","coordinates":[-84.25,36.6]}]},\#
 {"name":"interpolation","value":"nearest"}],"result":{"name":"result","value":{"revision":1,"elevations":[{"type":"value","elevation":513,"source":"elevation1","resolution":0.000833333333333}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"source/open","summary":"Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with progress.","description":"Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with progress. The source belongs to the session until it is closed.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"source/open","summary":"Opens a file and reads its schema.","description":"Opens a file and reads its schema. For text formats (GeoJSON, KML, CSV, GPX) the whole file is read, with progress. The source belongs to the session until it is closed.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"driver","description":"Only this driver, by GDAL's short name.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"xField","description":"CSV: the column of eastings or longitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
 {"name":"yField","description":"CSV: the column of northings or latitudes.","required":false,"schema":{"type":"string","maxLength":256}},\#
-{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. A byte that it does not have becomes U+FFFD. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252.","required":false,"schema":{"type":"string","minLength":1,"maxLength":40}},\#
-{"name":"spatialReference","description":"The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is ignored as the file states another.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
-{"name":"override","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"encoding","description":"CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a `.cpg` file. A byte that the encoding does not have becomes U+FFFD. When no encoding is given or stated, texts that are not valid UTF-8 are read as windows-1252.","required":false,"schema":{"type":"string","minLength":1,"maxLength":40}},\#
+{"name":"spatialReference","description":"The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. When absent, the coordinates of a CSV file are in EPSG:4326, those of other files are in `unknown`, from which nothing can be transformed; `warnings` says so. It also says when the given one is ignored because the file states another.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"override","description":"Whether `spatialReference` overrides one that the file states, such as a wrong `.prj`.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
@@ -1771,7 +1771,7 @@ public enum OpenRPCDocument {
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
 {"code":-31047,"message":"The source has no such field.","data":{"kind":"missingField"}}],"examples":[{"name":"example","params":[{"name":"path","value":"naturalearth_110m.gpkg"},\#
 {"name":"id","value":"world"}],"result":{"name":"result","value":{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","geometryName":"geom","featureCount":243,"extent":{"xMin":-175.2205645,"yMin":-41.2920679923,"xMax":179.2166471,"yMax":64.1434594632},\#
@@ -1782,9 +1782,9 @@ public enum OpenRPCDocument {
 {"name":"name","type":"string"},\#
 {"name":"iso_a3","type":"string"},\#
 {"name":"gdp_md_est","type":"integer"}]}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"source/openInline","summary":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.","description":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its one layer is named `inline`, or as the collection's `name`.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"data","description":"The GeoJSON object; this or `columns`.","required":false,"schema":{}},\#
-{"name":"columns","description":"The features in columns; `source/addColumns` adds more. Without `x` and `geometry` they are a table.","required":false,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
-{"name":"fields","description":"With columns: types of attributes, in order; others have those of their values. Values are not converted.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
+{"name":"source/openInline","summary":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.","description":"Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its only layer is named `inline`, or by the collection's `name`.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"data","description":"The GeoJSON object; this or `columns`.","required":false,"schema":{}},\#
+{"name":"columns","description":"The features in columns; `source/addColumns` adds more. Without `x` and `geometry` the layer is a table.","required":false,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
+{"name":"fields","description":"With columns: the types of attributes, in order; attributes that are not listed have the types of their values. Values are not converted.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "maxItems":65536}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of its coordinates; when absent that of a `crs` member (GeoJSON 2008), else EPSG:4326.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
@@ -1792,17 +1792,17 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Source","schema":{"$ref":"#/components/schemas/Source"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
-{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"columns","value":{"x":[2.35],"y":[48.86],"attributes":{"name":["Paris"]}}},\#
+{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}}],"examples":[{"name":"example","params":[{"name":"columns","value":{"x":[2.35],"y":[48.86],"attributes":{"name":["Paris"]}}},\#
 {"name":"id","value":"here"}],"result":{"name":"result","value":{"source":"here","revision":2,"driver":"inline","status":{"type":"open"},\#
 "layers":[{"name":"inline","geometryType":"Point","featureCount":1,"extent":{"xMin":2.35,"yMin":48.86,"xMax":2.35,"yMax":48.86},\#
 "spatialReference":"EPSG:4326","fields":[{"type":"string","name":"name"}]}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"source/addColumns","summary":"Adds features to a source that was opened with columns, behind those that it has.","description":"Adds features to a source that was opened with columns, behind those that it has. Layers over it that are loaded keep the features that they have; others load all of them.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"source/addColumns","summary":"Adds features to a source that was opened with columns, after those that it has.","description":"Adds features to a source that was opened with columns, after those that it has. Loaded layers over it keep the features that they have; others will load all of them.","tags":[{"name":"source"}],"paramStructure":"by-name","params":[{"name":"source","description":"The source.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"columns","description":"The features, in the source's spatial reference.","required":true,"schema":{"$ref":"#/components/schemas/FeatureColumns"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SourceAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "firstId":{"$ref":"#/components/schemas/FeatureId","description":"The first minted id; absent when ids were given."},\#
@@ -1845,10 +1845,10 @@ public enum OpenRPCDocument {
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
 "errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":4,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When all that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
 {"name":"exceptOrigin","description":"Omits changes of this origin; revisions still chain.","required":false,"schema":{"type":"string","maxLength":128}},\#
-{"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are by then as last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
+{"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are then equal to those last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
 "x-unit":"1/second"},\#
 {"name":"edits","description":"When to send changes of an edit.","required":false,"schema":{"$ref":"#/components/schemas/EditDeltas","default":"live"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateObserveResult","schema":{"type":"object","required":["subscription","revision"],"properties":{"subscription":{"type":"string","description":"The handle."},\#
@@ -1863,7 +1863,7 @@ public enum OpenRPCDocument {
 "value":{"description":"The value after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
@@ -1871,7 +1871,7 @@ public enum OpenRPCDocument {
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
-{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
+{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
@@ -1883,12 +1883,12 @@ public enum OpenRPCDocument {
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}},\#
 {"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks"}},\#
 {"code":-31071,"message":"No feature can have these unique values: their number differs from that of the fields, they are null, or an earlier entry has them.","data":{"kind":"invalidUniqueValues"}},\#
 {"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops"}},\#
-{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/layers/l1/opacity"},\#
+{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/layers/l1/opacity"},\#
 {"name":"value","value":0.5}],"result":{"name":"result","value":{"revision":5,"value":0.5}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"state/unobserve","summary":"Ends a subscription of any kind; unknown handles are ignored.","description":"Ends a subscription of any kind; unknown handles are ignored.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string","maxLength":64}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateUnobserveResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
@@ -1897,28 +1897,28 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"TaskListResult","schema":{"type":"object","required":["tasks"],"properties":{"tasks":{"type":"array","items":{"$ref":"#/components/schemas/TaskDescription"},\#
 "description":"In the order they began."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"tasks":[{"task":"#5","method":"layer/load","scope":"cities","waiting":1}]}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"task/cancel","summary":"Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are answered with `cancelled`.","description":"Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are answered with `cancelled`. An unknown handle is ignored.","tags":[{"name":"task"}],"paramStructure":"by-name","params":[{"name":"task","description":"The handle.","required":true,"schema":{"type":"string"}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"TaskCancelResult","schema":{"type":"object","required":["cancelled"],"properties":{"cancelled":{"type":"boolean","description":"Whether there was one that could still be cancelled: a file that is being put in place is the result."}}}},\#
+{"name":"task/cancel","summary":"Cancels a task by its handle, or by the id of its first request as text.","description":"Cancels a task by its handle, or by the id of its first request as text. All requests that wait for it are answered with `cancelled`. An unknown handle is ignored.","tags":[{"name":"task"}],"paramStructure":"by-name","params":[{"name":"task","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"TaskCancelResult","schema":{"type":"object","required":["cancelled"],"properties":{"cancelled":{"type":"boolean","description":"Whether there was a task that could still be cancelled; one whose file is already being put in place completes."}}}},\#
 "examples":[{"name":"example","params":[{"name":"task","value":"#5"}],"result":{"name":"result","value":{"cancelled":true}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"task/acknowledgeParts","summary":"Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent.","description":"Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent. Mostly sent as a notification. A token without such a request, which may just have been answered, is ignored.","tags":[{"name":"task"}],"paramStructure":"by-name","params":[{"name":"token","description":"The request's `partialResultToken`.","required":true,"schema":{"$ref":"#/components/schemas/ProgressToken"}},\#
+{"name":"task/acknowledgeParts","summary":"Acknowledges parts of a result that was requested with `meta.partialResultWindow`; as many more parts are sent.","description":"Acknowledges parts of a result that was requested with `meta.partialResultWindow`; as many more parts are sent. Usually sent as a notification. A token without such a request is ignored, since the request may just have been answered.","tags":[{"name":"task"}],"paramStructure":"by-name","params":[{"name":"token","description":"The request's `partialResultToken`.","required":true,"schema":{"$ref":"#/components/schemas/ProgressToken"}},\#
 {"name":"count","description":"Number of parts.","required":false,"schema":{"type":"integer","minimum":1,"default":1}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"TaskAcknowledgePartsResult","schema":{"type":"object","required":["acknowledged"],"properties":{"acknowledged":{"type":"boolean","description":"Whether there was such a request."}}}},\#
 "examples":[{"name":"example","params":[{"name":"token","value":"parts-1"}],"result":{"name":"result","value":{"acknowledged":true}}}],"x-shape":"session","x-since":"0.2.0"},\#
-{"name":"view/create","summary":"Creates a view over a map or a scene.","description":"Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial one; without that it shows the world.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"map","description":"The map it shows; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/create","summary":"Creates a view over a map or a scene.","description":"Creates a view over a map or a scene. Without a viewpoint it gets the initial one of the map or scene; without that it shows the world.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"map","description":"The map it shows; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene it shows; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"width","description":"Of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
+{"name":"width","description":"Width of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":800},\#
 "x-unit":"device-independent pixel"},\#
-{"name":"height","description":"Of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
+{"name":"height","description":"Height of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768,"default":600},\#
 "x-unit":"device-independent pixel"},\#
-{"name":"dpi","description":"Device-independent pixels an inch.","required":false,"schema":{"type":"number","minimum":1,"maximum":2400,"default":96},\#
+{"name":"dpi","description":"Device-independent pixels per inch.","required":false,"schema":{"type":"number","minimum":1,"maximum":2400,"default":96},\#
 "x-unit":"1/inch"},\#
 {"name":"viewpoint","description":"The initial viewpoint.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -1946,7 +1946,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":20}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"view/setContent","summary":"Shows another map or scene in an open view, with its id, screen, overlays and location display.","description":"Shows another map or scene in an open view, with its id, screen, overlays and location display. Without a viewpoint it takes the initial one of the map or scene; without that the view stays where it is, or shows the world where that has no such place. An animation ends. It is not undone, as the view's viewpoint is not.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/setContent","summary":"Shows another map or scene in an open view, with its id, screen, overlays and location display.","description":"Shows another map or scene in an open view, with its id, screen, overlays and location display. Without a viewpoint it gets the initial one of the map or scene; without that the view stays where it is, or shows the world if the map or scene has no such place. A running animation ends. Like a change of the viewpoint, this is not undone.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"map","description":"The map to show; this or `scene`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scene","description":"The scene to show; this or `map`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The viewpoint over it.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
@@ -1964,11 +1964,11 @@ public enum OpenRPCDocument {
 "center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "scale":100000,"rotation":0,"isNavigating":false,"overlays":[],"locationDisplay":{"autoPanMode":"off","wanderExtentFactor":0.5,"initialZoomScale":10000}}}}],"x-shape":"command","x-since":"0.2.0"},\#
 {"name":"view/resize","summary":"Changes the screen; center and scale are unchanged.","description":"Changes the screen; center and scale are unchanged. A scene's camera is unchanged, and its scale changes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"width","description":"Of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+{"name":"width","description":"Width of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
-{"name":"height","description":"Of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
+{"name":"height","description":"Height of the screen.","required":false,"schema":{"type":"number","minimum":1,"maximum":32768},\#
 "x-unit":"device-independent pixel"},\#
-{"name":"dpi","description":"Device-independent pixels an inch.","required":false,"schema":{"type":"number","minimum":1,"maximum":2400},\#
+{"name":"dpi","description":"Device-independent pixels per inch.","required":false,"schema":{"type":"number","minimum":1,"maximum":2400},\#
 "x-unit":"1/inch"},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"View","schema":{"$ref":"#/components/schemas/View"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1989,7 +1989,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":4,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/setViewpoint","summary":"Sets the viewpoint at once.","description":"Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already changes nothing, so a client may echo what it observes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/setViewpoint","summary":"Sets the viewpoint at once.","description":"Sets the viewpoint at once. This ends an animation and auto-pan. A viewpoint that the view has already changes nothing, so a client may echo what it observes.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The target.","required":true,"schema":{"$ref":"#/components/schemas/ViewpointTarget"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewSetViewpointResult","schema":{"type":"object","required":["revision","viewpoint"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint after this."}}}},\#
@@ -2005,7 +2005,7 @@ public enum OpenRPCDocument {
 {"name":"viewpoint","value":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"result":{"name":"result","value":{"revision":4,"viewpoint":{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"view/animateViewpoint","summary":"Animates to a viewpoint, and answers when it has arrived or another change replaced it.","description":"Animates to a viewpoint, and answers when it has arrived or another change replaced it. Scale changes exponentially, rotation takes the shorter direction.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/animateViewpoint","summary":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it.","description":"Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale changes exponentially; rotation takes the shorter direction.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"viewpoint","description":"The target.","required":true,"schema":{"$ref":"#/components/schemas/ViewpointTarget"}},\#
 {"name":"duration","description":"The duration.","required":false,"schema":{"type":"number","minimum":0,"maximum":3600,"default":0.25},\#
 "x-unit":"second"},\#
@@ -2024,7 +2024,7 @@ public enum OpenRPCDocument {
 {"name":"viewpoint","value":{"type":"scale","targetScale":25000}}],"result":{"name":"result","value":{"revision":19,"arrived":true}}}],"x-shape":"process","x-since":"0.1.0"},\#
 {"name":"view/layerViewStates","summary":"The state of each layer of the map or scene in the view, by visibility, scale and load status.","description":"The state of each layer of the map or scene in the view, by visibility, scale and load status. State path: `/views/*/layerViewStates`.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewLayerViewStatesResult","schema":{"type":"object","required":["revision","scale","layers"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"scale":{"type":"number","description":"The view's scale's denominator."},\#
+"scale":{"type":"number","description":"The denominator of the view's scale."},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/LayerViewState"},\#
 "description":"In drawing order, a group before what is in it."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":10,"scale":100000,"layers":[{"layer":"cities","flags":["outOfScale"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
@@ -2033,10 +2033,10 @@ public enum OpenRPCDocument {
 "maxItems":100000}},\#
 {"name":"spatialReference","description":"The spatial reference of the answer; the map's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewToLocationResult","schema":{"type":"object","required":["revision","spatialReference","locations"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the locations."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the locations."},\#
 "locations":{"$ref":"#/components/schemas/LocationList","description":"Points, in order; null for those in `failed`."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/ItemFailure"},\#
-"description":"The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent without any."}}}},\#
+"description":"The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent when there are none."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -2046,11 +2046,11 @@ public enum OpenRPCDocument {
 {"name":"view/toScreen","summary":"Converts map coordinates to screen points, also outside the screen.","description":"Converts map coordinates to screen points, also outside the screen.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"locations","description":"Points.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Geometry"},\#
 "maxItems":100000}},\#
-{"name":"spatialReference","description":"Of the locations.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
+{"name":"spatialReference","description":"The spatial reference of the locations.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:4326"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewToScreenResult","schema":{"type":"object","required":["revision","points"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "points":{"$ref":"#/components/schemas/ScreenPointList","description":"Screen points, in order; null for those in `failed`."},\#
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/ItemFailure"},\#
-"description":"The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`; absent without any."}}}},\#
+"description":"The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`; absent when there are none."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -2061,22 +2061,22 @@ public enum OpenRPCDocument {
 {"name":"view/getVisibleArea","summary":"The visible area as a polygon, and the box around it.","description":"The visible area as a polygon, and the box around it.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the answer; the map's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewGetVisibleAreaResult","schema":{"type":"object","required":["revision","spatialReference","polygon","envelope"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the answer."},\#
-"polygon":{"$ref":"#/components/schemas/Geometry","description":"The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180 degrees; from a reference whose parallels are curved into one that wraps around the world the edges have positions between the corners."},\#
-"envelope":{"$ref":"#/components/schemas/Envelope","description":"Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge to edge."}}}},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the answer."},\#
+"polygon":{"$ref":"#/components/schemas/Geometry","description":"The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180 degrees; when the map's parallels are curved and the answer's reference wraps around the world, the edges have positions between the corners."},\#
+"envelope":{"$ref":"#/components/schemas/Envelope","description":"The envelope of the polygon, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge to edge."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:3857","polygon":{"type":"Polygon","coordinates":[[[251017.470031,6243202.12351],[272184.136698,6243202.12351],[272184.136698,6259077.12351],[251017.470031,6259077.12351],[251017.470031,6243202.12351]]]},\#
 "envelope":{"xMin":251017.470031,"yMin":6243202.12351,"xMax":272184.136698,"yMax":6259077.12351}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result: neither have those that are hidden, out of their scale range or not loaded, and features that filters hide.\n\nComputed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale hold. Colours, opacities, dashes and patterns do not matter; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, as fonts are the client's: half of the size a code point, the size a line. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have no popups.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. Latitudes where the poles of the map are at infinity are clamped to 85.0511287798066. In scenes screen and ground are related as by `view/toLocation`: flat, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/identify","summary":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.","description":"Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.\n\nThe result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide, each line is the size high. Labels are not found.\n\nWhere points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie above the features of their layer or overlay; they have popups if `featureReduction` defines one.\n\nPositions are transformed to the map's reference and joined by straight lines there; a feature that has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes screen and ground are related as in `view/toLocation`: flat, without heights.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"layer","description":"Only this layer or group of the view's map or scene; without `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"Only this overlay of the view; without `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"maximumResults","description":"Most features and clusters of each layer and overlay: those drawn last.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
-{"name":"returnPopupsOnly","description":"Only popups, no features; layers and overlays whose popups are disabled have no result.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"maximumResults","description":"Maximum number of features and clusters of each layer and overlay; those drawn last are returned.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"returnPopupsOnly","description":"Whether to return only popups, no features; layers and overlays whose popups are disabled then have no result.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewIdentifyResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision that was identified."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
@@ -2089,17 +2089,17 @@ public enum OpenRPCDocument {
 {"name":"screenPoint","value":{"x":400,"y":300}},\#
 {"name":"tolerance","value":12}],"result":{"name":"result","value":{"revision":8,"results":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris","country":"FR","population":2138551}}],"distances":[0],"popups":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"population","value":2138551,"text":"2138551"}]}],"exceededLimit":false,"sublayerResults":[]}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected. Every layer and overlay that is searched gets another selection: one in which nothing is found is cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of their scale range are not searched. What has been removed before the task ends is left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"view/select","summary":"Selects the features that `view/identify` finds; those that are in a cluster are not selected.","description":"Selects the features that `view/identify` finds; those that are in a cluster are not selected. The mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched. Features that are removed before the task ends are left out. Undo does not change selections.","tags":[{"name":"view"}],"paramStructure":"by-name","params":[{"name":"view","description":"The view.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"screenPoint","description":"The point, on the screen, edges included.","required":true,"schema":{"$ref":"#/components/schemas/ScreenPoint"}},\#
 {"name":"tolerance","description":"The radius around the point within which features are found: 0 is exact, 22 suits a finger.","required":false,"schema":{"type":"number","minimum":0,"maximum":100,"default":0},\#
 "x-unit":"device-independent pixel"},\#
 {"name":"layer","description":"Only this layer or group of the view's map or scene; without `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"Only this overlay of the view; without `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"maximumResults","description":"Most features and clusters of each layer and overlay: those drawn last.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
+{"name":"maximumResults","description":"Maximum number of features and clusters of each layer and overlay; those drawn last are returned.","required":false,"schema":{"type":"integer","minimum":1,"maximum":10000,"default":1}},\#
 {"name":"mode","description":"The mode.","required":false,"schema":{"$ref":"#/components/schemas/SelectionMode","default":"new"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewSelectResult","schema":{"type":"object","required":["revision","results"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "results":{"type":"array","items":{"$ref":"#/components/schemas/SelectResult"},\#
-"description":"What was found, top to bottom; without groups."}}}},\#
+"description":"The features that were found, by layer and overlay, top to bottom; without groups."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
@@ -2140,40 +2140,40 @@ public enum OpenRPCDocument {
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
-{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
+{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"}},\#
-{"code":-31107,"message":"A property cannot be defined so: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
+{"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"type","value":"Quiz"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"type","value":"Quiz"},\#
 {"name":"properties","value":[{"name":"right","type":"integer"},\#
 {"name":"score","type":"integer","derived":{"expression":"right * 10"}}]}],"result":{"name":"result","value":{"revision":3}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"viewModel/create","summary":"Creates a view model from a type or from its own properties.","description":"Creates a view model from a type or from its own properties.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"type","description":"A defined type; or `properties`.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
-{"name":"properties","description":"Its own properties; or `type`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
+{"name":"type","description":"A defined type; this or `properties`.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
+{"name":"properties","description":"Its own properties; this or `type`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
 "maxItems":1000}},\#
 {"name":"owner","description":"The object that owns it and whose closing closes it: a view, a map, another view model; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"name","description":"Shares it under this name, at its owner where that is a node, else at the session.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
+{"name":"name","description":"Shares it under this name, at its owner if that is a node, else at the session.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
 {"name":"values","description":"Initial values other than the defaults.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModel","schema":{"$ref":"#/components/schemas/ViewModel"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
-{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
-{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
+{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
-{"code":-31107,"message":"A property cannot be defined so: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
+{"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
-{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType"}},\#
-{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"id","value":"quiz"},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"id","value":"quiz"},\#
 {"name":"type","value":"Quiz"},\#
 {"name":"values","value":{"right":3}}],"result":{"name":"result","value":{"viewModel":"quiz","revision":4,"type":"Quiz","values":{"right":3,"score":30}}}}],"x-shape":"command","x-since":"0.1.0"},\#
 {"name":"viewModel/get","summary":"One view model, with its definition.","description":"One view model, with its definition.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -2187,7 +2187,7 @@ public enum OpenRPCDocument {
 "viewModels":{"type":"array","items":{"$ref":"#/components/schemas/ViewModel"},\#
 "description":"The view models."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"viewModels":[{"viewModel":"quiz","revision":4,"type":"Quiz","values":{"right":3,"score":30}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"viewModel/set","summary":"Sets values atomically, a part of a value by its path, and clears.","description":"Sets values atomically, a part of a value by its path, and clears. Null among `values` means unchanged; `clear` sets null, as does `path` without `value`.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"viewModel/set","summary":"Sets and clears values atomically; `path` sets a part of a value.","description":"Sets and clears values atomically; `path` sets a part of a value. Null among `values` means unchanged; `path` without `value` sets null, and `clear` sets the default.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"values","description":"New values, each of its property's type.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
 {"name":"path","description":"A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`. The last member may be new.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"value","description":"The new value at `path`; null when absent.","required":false,"schema":{}},\#
@@ -2199,7 +2199,7 @@ public enum OpenRPCDocument {
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
-{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
+{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"viewModel","value":"quiz"},\#
@@ -2215,7 +2215,7 @@ public enum OpenRPCDocument {
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
 {"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
-{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
+{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed"}},\#
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31110,"message":"The list has no item of that id.","data":{"kind":"unknownItem"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -2283,7 +2283,7 @@ public enum OpenRPCDocument {
 {"code":-31108,"message":"The object has no environment: it is not a map, scene, view, overlay or layer.","data":{"kind":"notANode"}},\#
 {"code":-31109,"message":"Neither the node nor an ancestor shares an object of that name.","data":{"kind":"sharedObjectMissing"}}],"examples":[{"name":"example","params":[{"name":"name","value":"quiz"},\#
 {"name":"node","value":"v1"}],"result":{"name":"result","value":{"revision":6,"viewModel":"quiz","node":"m1"}}}],"x-shape":"query","x-since":"0.1.0"}],"components":{"schemas":{"ObjectId":{"title":"ObjectId","description":"The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The id of a closed object may be given again; the server mints none twice.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z0-9_.-]{1,64}$","examples":["m1"],"x-since":"0.1.0","x-domain":"session"},\#
-"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address where the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
+"FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address if the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
 "IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
@@ -2296,24 +2296,24 @@ public enum OpenRPCDocument {
 "yMax":{"type":"number","description":"Northern edge."}},\#
 "examples":[{"xMin":-10,"yMin":35,"xMax":30,"yMax":60}],"x-since":"0.1.0","x-domain":"session"},\#
 "SpatialReference":{"title":"SpatialReference","description":"A spatial reference by authority code (`EPSG:4326`), WKT or PROJJSON text.","type":"string","minLength":1,"maxLength":16384,"examples":["EPSG:4326"],"x-since":"0.1.0","x-domain":"session"},\#
-"Meta":{"title":"Meta","description":"Control fields that the params of any request may carry as `meta`.","type":"object","properties":{"origin":{"type":"string","maxLength":128,"description":"Identifies the author; all changes of a command carry it, so that the author can recognize them. What changes at the end of a task has the origin `task`."},\#
-"ifRevision":{"type":"integer","minimum":0,"description":"Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only."},\#
+"Meta":{"title":"Meta","description":"Control fields that the params of any request may carry as `meta`.","type":"object","properties":{"origin":{"type":"string","maxLength":128,"description":"Identifies the author; all changes of a command carry it, so that the author can recognize them. Changes at the end of a task have the origin `task`."},\#
+"ifRevision":{"type":"integer","minimum":0,"description":"Refuses the request with `contentModified` when the object that it names (`view`, `map`, `node`, that of a `path` or a `binding` ...), or the world if it names none, has changed since this revision. Used by commands, processes and tasks only."},\#
 "step":{"type":"string","maxLength":256,"description":"The name of the step in the undo history; the method's name when absent."},\#
-"undo":{"type":"boolean","description":"False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands only; a transaction's counts for all its commands. Undo takes back what a step changed, and no live write besides: member by member of objects and graphics; a property of a view model is one value.","default":true},\#
-"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is understood as well."},\#
-"partialResultToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with this token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply follows the last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods understand it as well."},\#
-"partialResultWindow":{"type":"integer","minimum":1,"description":"Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do not wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with `partialResultToken` only."},\#
+"undo":{"type":"boolean","description":"False for a live write: it makes no step of history. Allowed for commands that set values, and for adding, changing and removing graphics; commands that create, remove or move objects are refused with `undoRequired`. Used by commands only; the value of a transaction applies to all its commands. Undo restores what a step changed, and leaves other live writes unchanged: objects and graphics are restored member by member, a property of a view model as one value.","default":true},\#
+"progressToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is accepted as well."},\#
+"partialResultToken":{"$ref":"#/components/schemas/ProgressToken","description":"Requests the result in parts, as in LSP. A method that has parts sends each by `$/progress` with this token, as fast as the client reads; a part has at most 1 MiB, unless one element is longer. The reply follows the last part, without what the parts contained. Such a request joins no other, and its result is not remembered (`once`). Methods without parts ignore the token. Methods with parts also accept it beside `meta`, as LSP's libraries write it."},\#
+"partialResultWindow":{"type":"integer","minimum":1,"description":"Maximum number of parts that are sent and not yet acknowledged by `task/acknowledgeParts`, so that parts do not accumulate in the memory of a client that keeps reading for other answers. Unlimited when absent. Used with `partialResultToken` only."},\#
 "task":{"$ref":"#/components/schemas/TaskOptions","description":"Scope, key, handle, timeout and priority of a task. Used by tasks only."}},\#
 "examples":[{"origin":"panel-2","progressToken":"load-1"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressToken":{"title":"ProgressToken","description":"A string or an integer, chosen by the client.","type":["string","integer"],"examples":["load-1"],"x-since":"0.1.0","x-domain":"session"},\#
-"TaskOptions":{"title":"TaskOptions","description":"With `scope` and `key` the latest task wins: a request with equal params joins the running task, another supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent make no difference; `meta` is ignored.","type":"object","properties":{"scope":{"$ref":"#/components/schemas/ObjectId","description":"The object whose closing ends the task; the session when absent."},\#
+"TaskOptions":{"title":"TaskOptions","description":"With `scope` and `key` the latest task wins: a request with equal params joins the running task, another supersedes it. Params are compared by value: the order of members does not matter, 1 equals 1.0, null equals absent; `meta` is ignored.","type":"object","properties":{"scope":{"$ref":"#/components/schemas/ObjectId","description":"The object whose closing ends the task; the session when absent."},\#
 "key":{"type":"string","maxLength":256,"description":"Tasks of one scope and key replace one another."},\#
 "id":{"$ref":"#/components/schemas/ObjectId","description":"The handle for `task/cancel`, unique among running tasks. When absent it is `#` and the request's id as JSON: `#7` for 7, `#\"7\"` for \"7\"; followed by `.2` (`.3` ...) while a task that others joined has that handle. A request that joins a task has no handle of its own."},\#
 "timeout":{"type":"number","minimum":0,"description":"Time after which the task is cancelled with `timedOut`.","x-unit":"second"},\#
-"once":{"type":"boolean","description":"With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB together with their params, each as long as the scope exists.","default":false},\#
-"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without effect on saves, which wait for one another alone."}},\#
+"once":{"type":"boolean","description":"With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed since; it gets the same result. A request with other params runs, and later requests are compared with it. A task that failed or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB together with their params, each as long as the scope exists.","default":false},\#
+"priority":{"$ref":"#/components/schemas/TaskPriority","description":"How urgent it is compared with other tasks; when absent `utility`, or `userInitiated` for opening documents. It has no effect on saves, which wait only for one another."}},\#
 "examples":[{"scope":"view1","key":"elevation"}],"x-since":"0.1.0","x-domain":"session"},\#
-"TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. Long tasks hold up no short one, as long as there are fewer of them than 16, or than twice the processors where that is more: they yield once they take longer than 50 ms. Others begin as these end, the most urgent first, then the oldest.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"Somebody waits for it: begins before other tasks and yields to none."},\#
+"TaskPriority":{"title":"TaskPriority","description":"How urgent a task is. Tasks yield once they take longer than 50 ms, so that long tasks do not delay short ones as long as there are fewer of them than 16, or than twice the number of processors if that is more. Beyond that number, tasks begin as others end, the most urgent first, then the oldest.","type":"string","enum":["background","utility","userInitiated"],"x-enum-descriptions":{"background":"Begins after other tasks and yields to them.","utility":"Yields to other tasks once it takes long.","userInitiated":"A user waits for it: begins before other tasks and yields to none."},\#
 "examples":["background"],"x-since":"0.2.0","x-domain":"session"},\#
 "Origin":{"title":"Origin","description":"The author of a change.","oneOf":[{"type":"object","description":"A request.","required":["type"],"properties":{"type":{"const":"client"},\#
 "name":{"type":"string","description":"The `meta.origin` that it carried."}}},\#
@@ -2322,7 +2322,7 @@ public enum OpenRPCDocument {
 {"type":"object","description":"The end of a task.","required":["type"],"properties":{"type":{"const":"task"}}},\#
 {"type":"object","description":"`edit/undo`, `edit/redo` or `edit/cancel`.","required":["type"],"properties":{"type":{"const":"undo"}}},\#
 {"type":"object","description":"A link or a derived property that propagated another change.","required":["type"],"properties":{"type":{"const":"binding"}}}],"examples":[{"type":"client","name":"panel-2"}],"x-since":"0.1.0","x-domain":"session"},\#
-"Failure":{"title":"Failure","description":"An error as data, of a failed object or item.","type":"object","required":["kind","message"],"properties":{"kind":{"type":"string","description":"One of the error kinds, by which programs go."},\#
+"Failure":{"title":"Failure","description":"An error as data, of a failed object or item.","type":"object","required":["kind","message"],"properties":{"kind":{"type":"string","description":"One of the error kinds; programs decide by it."},\#
 "message":{"type":"string","description":"For people."},\#
 "path":{"type":"string","description":"A JSON Pointer into the request; or the file."},\#
 "expected":{"type":"string","description":"What is valid there."}},\#
@@ -2330,9 +2330,9 @@ public enum OpenRPCDocument {
 "ProgressValue":{"title":"ProgressValue","description":"One report under a progress token.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ProgressKind","description":"`begin` is first; `end` is last, and precedes the reply."},\#
 "title":{"type":"string","description":"The operation, with `begin`."},\#
 "message":{"type":"string","description":"The current step."},\#
-"percentage":{"type":"number","minimum":0,"maximum":100,"description":"The part that is done.","x-unit":"percent"}},\#
+"percentage":{"type":"number","minimum":0,"maximum":100,"description":"The percentage that is done.","x-unit":"percent"}},\#
 "examples":[{"kind":"report","percentage":42}],"x-since":"0.1.0","x-domain":"session"},\#
-"ProgressReport":{"title":"ProgressReport","description":"Under a progress token a `ProgressValue`; under a `partialResultToken` what the method's part says.","anyOf":[{"$ref":"#/components/schemas/ProgressValue"},\#
+"ProgressReport":{"title":"ProgressReport","description":"Under a progress token a `ProgressValue`; under a `partialResultToken` a part, as the method defines it.","anyOf":[{"$ref":"#/components/schemas/ProgressValue"},\#
 {"type":"object"}],"examples":[{"kind":"report","percentage":42}],"x-since":"0.2.0","x-domain":"session"},\#
 "ProgressKind":{"title":"ProgressKind","description":"The kind of a report.","type":"string","enum":["begin","report","end"],"x-enum-descriptions":{"begin":"The first.","report":"Between them, at most ten per second.","end":"The last."},\#
 "examples":["begin"],"x-since":"0.1.0","x-domain":"session"},\#
@@ -2348,13 +2348,13 @@ public enum OpenRPCDocument {
 "maxMessageValues":{"type":"integer","description":"A message with more JSON values is refused."},\#
 "maxBatch":{"type":"integer","description":"A batch with more requests is refused."},\#
 "maxHeaderBytes":{"type":"integer","description":"A longer header block ends the session.","x-unit":"byte"},\#
-"maxRequests":{"type":"integer","description":"Tasks, processes and whatever else waits are refused while more requests are unanswered."},\#
+"maxRequests":{"type":"integer","description":"Requests that wait, such as tasks and processes, are refused while more requests are unanswered."},\#
 "maxTasks":{"type":"integer","description":"Further tasks at the same time are refused."},\#
 "maxSubscriptions":{"type":"integer","description":"Further subscriptions are refused."}},\#
 "examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}],"x-since":"0.1.0","x-domain":"session"},\#
 "TraceValue":{"title":"TraceValue","description":"The level of `$/logTrace`.","type":"string","enum":["off","messages","verbose"],"x-enum-descriptions":{"off":"Nothing.","messages":"A line for each request and reply.","verbose":"The same, with params."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"session"},\#
-"Confinement":{"title":"Confinement","description":"What confines a process that reads files, where the system has it.","type":"string","enum":["lifetime","network","systemCalls","memory","files"],"x-enum-descriptions":{"lifetime":"It dies with the server, however the server ends.","network":"It has a network namespace of its own, without interfaces.","systemCalls":"A seccomp filter refuses sockets, programs, processes and writing.","memory":"Its memory is bounded (`--reader-memory`).","files":"Landlock lets it open no file but those that its libraries need; it gets the source's files open."},\#
+"Confinement":{"title":"Confinement","description":"A measure that confines processes that read files, where the system supports it.","type":"string","enum":["lifetime","network","systemCalls","memory","files"],"x-enum-descriptions":{"lifetime":"The process dies with the server, however the server ends.","network":"It has a network namespace of its own, without interfaces.","systemCalls":"A seccomp filter refuses sockets, programs, processes and writing.","memory":"Its memory is bounded (`--reader-memory`).","files":"Landlock lets it open only the files that its libraries need; it receives the source's files already open."},\#
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
 "examples":["info"],"x-since":"0.1.0","x-domain":"session"},\#
@@ -2376,23 +2376,23 @@ public enum OpenRPCDocument {
 "params":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionParameter"},\#
 "description":"Its parameters, in order."},\#
 "result":{"type":"array","items":{"type":"string"},\#
-"description":"The types of its value; empty where it is that of an argument."},\#
+"description":"The types of its value; empty when the type is that of an argument."},\#
 "doc":{"type":"string","description":"What it does."},\#
 "example":{"type":"string","description":"An expression that calls it."}},\#
 "examples":[{"name":"upper","params":[{"name":"text","types":["text"],"isOptional":false,"isRepeated":false}],"result":["text"],"doc":"The text in upper case.","example":"upper('Bern')"}],"x-since":"0.2.0","x-domain":"session"},\#
-"ExpressionOperator":{"title":"ExpressionOperator","description":"An operator of expressions.","type":"object","required":["form","precedence","operands","result","doc","example"],"properties":{"form":{"type":"string","description":"As it is written; lowercase letters stand for operands."},\#
+"ExpressionOperator":{"title":"ExpressionOperator","description":"An operator of expressions.","type":"object","required":["form","precedence","operands","result","doc","example"],"properties":{"form":{"type":"string","description":"How it is written; lowercase letters stand for operands."},\#
 "precedence":{"type":"integer","description":"Operators of a greater number bind tighter."},\#
 "operands":{"type":"array","items":{"type":"string"},\#
 "description":"The types of its operands; `any` for all."},\#
 "result":{"type":"array","items":{"type":"string"},\#
-"description":"The types of its value; empty where it is that of an operand."},\#
+"description":"The types of its value; empty when the type is that of an operand."},\#
 "doc":{"type":"string","description":"What it does."},\#
-"example":{"type":"string","description":"An expression that has it."}},\#
+"example":{"type":"string","description":"An expression that uses it."}},\#
 "examples":[{"form":"a + b","precedence":5,"operands":["number"],"result":["number"],"doc":"The sum.","example":"7 + 2"}],"x-since":"0.2.0","x-domain":"session"},\#
 "ExpressionType":{"title":"ExpressionType","description":"A type of values in expressions.","type":"object","required":["name","doc"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "doc":{"type":"string","description":"What it is."}},\#
 "examples":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}],"x-since":"0.2.0","x-domain":"session"},\#
-"ExpressionLanguage":{"title":"ExpressionLanguage","description":"What [expressions](expressions.md) are made of, by the tables of their parser.","type":"object","required":["functions","operators","types"],"properties":{"functions":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionFunction"},\#
+"ExpressionLanguage":{"title":"ExpressionLanguage","description":"The elements of [expressions](expressions.md), from the tables of their parser.","type":"object","required":["functions","operators","types"],"properties":{"functions":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionFunction"},\#
 "description":"The functions."},\#
 "operators":{"type":"array","items":{"$ref":"#/components/schemas/ExpressionOperator"},\#
 "description":"The operators."},\#
@@ -2403,7 +2403,7 @@ public enum OpenRPCDocument {
 "coalescing":{"type":"string","description":"latest, merge, keyed or every."}},\#
 "examples":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"x-since":"0.1.0","x-domain":"session"},\#
 "TaskCounts":{"title":"TaskCounts","description":"Tasks so far.","type":"object","required":["running","working","started"],"properties":{"running":{"type":"integer","description":"Not answered yet."},\#
-"working":{"type":"integer","description":"Work that has not stopped yet, cancelled tasks included."},\#
+"working":{"type":"integer","description":"Tasks whose work has not stopped yet, cancelled ones included."},\#
 "started":{"type":"integer","description":"Since the start."}},\#
 "examples":[{"running":1,"working":1,"started":5}],"x-since":"0.1.0","x-domain":"session"},\#
 "TrafficCounts":{"title":"TrafficCounts","description":"Messages and bytes so far.","type":"object","required":["received","sent","unread","coalesced","resyncs"],"properties":{"received":{"type":"integer","description":"Messages read."},\#
@@ -2425,11 +2425,11 @@ public enum OpenRPCDocument {
 "BindingAccess":{"title":"BindingAccess","description":"The access of a binding.","type":"string","enum":["readWrite","readOnly"],"x-enum-descriptions":{"readWrite":"Get and set.","readOnly":"Get; set is refused with `readOnly`."},\#
 "examples":["readWrite"],"x-since":"0.1.0","x-domain":"binding"},\#
 "Binding":{"title":"Binding","description":"A handle to a path, or to a constant.","type":"object","required":["binding","revision","access"],"properties":{"binding":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"revision":{"type":"integer","minimum":0,"description":"The revision of the last change of the object of its path, or of its own where that is later."},\#
+"revision":{"type":"integer","minimum":0,"description":"The revision of the last change of the object at its path, or of the binding itself, whichever is later."},\#
 "path":{"type":"string","description":"Its path, which can be observed; absent for a constant."},\#
 "access":{"$ref":"#/components/schemas/BindingAccess","description":"The access; `readOnly` for a constant."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it and whose closing closes it; absent for the session."},\#
-"value":{"description":"Its current value; absent for null and where there is none."}},\#
+"value":{"description":"Its current value; absent for null and when there is none."}},\#
 "examples":[{"binding":"b1","revision":5,"path":"/viewModels/pizza/ingredients/cheese/amount","access":"readWrite","value":2}],"x-since":"0.1.0","x-domain":"binding"},\#
 "LinkDirection":{"title":"LinkDirection","description":"The direction of a link.","type":"string","enum":["twoWay","firstToSecond"],"x-enum-descriptions":{"twoWay":"Both ends are updated.","firstToSecond":"The second end is updated when the first changes."},\#
 "examples":["twoWay"],"x-since":"0.1.0","x-domain":"binding"},\#
@@ -2438,8 +2438,8 @@ public enum OpenRPCDocument {
 "first":{"type":"string","description":"A path."},\#
 "second":{"type":"string","description":"A path."},\#
 "direction":{"$ref":"#/components/schemas/LinkDirection","description":"The direction."},\#
-"transform":{"type":"string","description":"The value of the second, computed from that of the first, `value`."},\#
-"inverse":{"type":"string","description":"The value of the first, computed from that of the second, `value`."},\#
+"transform":{"type":"string","description":"An expression that computes the value of the second from that of the first, named `value`."},\#
+"inverse":{"type":"string","description":"An expression that computes the value of the first from that of the second, named `value`."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it and whose closing closes it; absent for the session."}},\#
 "examples":[{"link":"link1","revision":6,"first":"/views/v1/viewpoint","second":"/views/v2/viewpoint","direction":"twoWay"}],"x-since":"0.1.0","x-domain":"binding"},\#
 "Bookmark":{"title":"Bookmark","description":"A named viewpoint.","type":"object","required":["id","name","viewpoint"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"Unique in its map or scene."},\#
@@ -2454,23 +2454,23 @@ public enum OpenRPCDocument {
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}}],"x-since":"0.1.0","x-domain":"bookmark"},\#
 "ClockMode":{"title":"ClockMode","description":"The mode of the clock.","type":"string","enum":["real","manual"],"x-enum-descriptions":{"real":"The system's.","manual":"The client's."},\#
 "examples":["real"],"x-since":"0.1.0","x-domain":"clock"},\#
-"Cluster":{"title":"Cluster","description":"Several points, or a single one.","type":"object","required":["id","geometry","count","selectedCount"],"properties":{"cluster":{"$ref":"#/components/schemas/ClusterId","description":"Its id; absent for a single point."},\#
+"Cluster":{"title":"Cluster","description":"A cluster of points, or a single point.","type":"object","required":["id","geometry","count","selectedCount"],"properties":{"cluster":{"$ref":"#/components/schemas/ClusterId","description":"Its id; absent for a single point."},\#
 "id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the one with the lowest id."},\#
 "geometry":{"$ref":"#/components/schemas/Geometry","description":"The point; of a cluster, the mean of its points in the plane in which they are clustered, to a centimetre."},\#
 "count":{"type":"integer","minimum":1,"description":"Number of points."},\#
-"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it falls apart; absent for a single point."},\#
+"expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it splits; absent for a single point."},\#
 "expansionScale":{"type":"number","description":"The scale's denominator of that zoom on a screen of 96 dpi."},\#
-"symbolSize":{"type":"number","description":"The size at which a cluster is drawn; absent where its renderer draws it not, as lines and fills draw no points.","x-unit":"dip"},\#
+"symbolSize":{"type":"number","description":"The size in which a cluster is drawn; absent when its renderer does not draw it, since lines and fills draw no points.","x-unit":"dip"},\#
 "selectedCount":{"type":"integer","minimum":0,"description":"Number of its points that are selected."},\#
 "attributes":{"$ref":"#/components/schemas/ClusterAttributes","description":"`cluster_count` and the values of `aggregateFields`; absent for a single point."},\#
-"symbol":{"$ref":"#/components/schemas/Symbol","description":"With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not."},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"With `returnSymbols`: its symbol, in the size in which it is drawn; absent when it is not drawn."},\#
 "selectionColor":{"$ref":"#/components/schemas/Color","description":"With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/Label"},\#
-"description":"With `returnSymbols`: its labels, as large as they are drawn."},\#
-"popup":{"$ref":"#/components/schemas/Popup","description":"With `returnPopups`: its popup; absent without."}},\#
+"description":"With `returnSymbols`: its labels, in the size in which they are drawn."},\#
+"popup":{"$ref":"#/components/schemas/Popup","description":"With `returnPopups`: its popup; absent when it has none."}},\#
 "examples":[{"cluster":"2-91d2c8f0a4b6e7f3","id":2,"geometry":{"type":"Point","coordinates":[2.3,48.9]},\#
 "count":3,"expansionZoom":6,"expansionScale":4622324.43,"symbolSize":34.5,"selectedCount":0,"attributes":{"cluster_count":3,"inhabitants":2200000}}],"x-since":"0.2.0","x-domain":"cluster"},\#
-"ClusterId":{"title":"ClusterId","description":"Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and another as soon as one comes or goes.","type":"string","maxLength":64,"examples":["2-91d2c8f0a4b6e7f3"],"x-since":"0.2.0","x-domain":"cluster"},\#
+"ClusterId":{"title":"ClusterId","description":"Identifies a cluster by the ids of its points: the id stays the same as long as the cluster has the same points, whatever else changes, and is another as soon as a point is added or removed.","type":"string","maxLength":64,"examples":["2-91d2c8f0a4b6e7f3"],"x-since":"0.2.0","x-domain":"cluster"},\#
 "ClusterAttributes":{"title":"ClusterAttributes","description":"Values by name; null for a statistic of no values.","type":"object","examples":[{"cluster_count":3,"inhabitants":2200000}],"x-since":"0.2.0","x-domain":"cluster"},\#
 "DocumentInfo":{"title":"DocumentInfo","description":"The state of the document.","type":"object","required":["revision","isModified"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "path":{"type":"string","description":"Its absolute path; absent before it is first saved."},\#
@@ -2479,9 +2479,9 @@ public enum OpenRPCDocument {
 "description":"Of `document/open` and `document/revert`: what is not valid in the document and was left out, at most the first 100, each with its JSON Pointer in the document as `path`. Absent when there is none. Members and elements of lists that were left out of an object are written back by the next save; an object that was left out as a whole is not."},\#
 "problemCount":{"type":"integer","minimum":1,"description":"The number of all of them."},\#
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
-"description":"After a save: what the replaced file had and the system did not let be kept."}},\#
+"description":"After a save: attributes of the replaced file that the system did not allow to be kept."}},\#
 "examples":[{"revision":12,"path":"/data/world.json","isModified":false}],"x-since":"0.1.0","x-domain":"document"},\#
-"FileAttribute":{"title":"FileAttribute","description":"What a file has besides its content.","type":"string","enum":["owner","group","mode","extendedAttributes"],"x-enum-descriptions":{"owner":"Its owner: it belongs to the server's user now.","group":"Its group.","mode":"Its permissions: another group has those of all others.","extendedAttributes":"Its extended attributes and access control lists, or some of them."},\#
+"FileAttribute":{"title":"FileAttribute","description":"An attribute that a file has besides its content.","type":"string","enum":["owner","group","mode","extendedAttributes"],"x-enum-descriptions":{"owner":"Its owner: it belongs to the server's user now.","group":"Its group.","mode":"Its permissions: where the group was not kept, the new group has those of all others.","extendedAttributes":"Its extended attributes and access control lists, or some of them."},\#
 "examples":["owner"],"x-since":"0.2.0","x-domain":"document"},\#
 "Document":{"title":"Document","description":"The content of a document's file.","type":"object","required":["format","version"],"properties":{"format":{"$ref":"#/components/schemas/DocumentFormat","description":"Identifies such a file."},\#
 "version":{"type":"integer","minimum":1,"description":"The version of the format: 1. A newer one is refused; members may be added without raising it."},\#
@@ -2512,33 +2512,33 @@ public enum OpenRPCDocument {
 "data":{"description":"The GeoJSON object."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"Features in columns."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
-"maxItems":65536,"description":"Of columns: the types of attributes, in order."},\#
+"maxItems":65536,"description":"With columns: the types of attributes, in order."},\#
 "driver":{"type":"string","maxLength":32,"description":"Only this driver, by GDAL's short name."},\#
 "xField":{"type":"string","maxLength":256,"description":"CSV: the column of eastings or longitudes."},\#
 "yField":{"type":"string","maxLength":256,"description":"CSV: the column of northings or latitudes."},\#
-"encoding":{"type":"string","maxLength":40,"description":"CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference given when it was opened; of inline data EPSG:4326 when absent."},\#
-"override":{"type":"boolean","description":"Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.","default":false},\#
+"encoding":{"type":"string","maxLength":40,"description":"CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a `.cpg` file. When no encoding is given or stated, texts that are not valid UTF-8 are read as windows-1252."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference given when it was opened; EPSG:4326 for inline data when absent."},\#
+"override":{"type":"boolean","description":"Whether `spatialReference` overrides one that the file states, such as a wrong `.prj`.","default":false},\#
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
-"description":"The schema of a file when it was saved, which its layers have while the file is missing."}},\#
+"description":"The schema of the file when the document was saved; the layers have it while the file is missing."}},\#
 "examples":[{"source":"world","path":"naturalearth_110m.gpkg"}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedMap":{"title":"SavedMap","description":"A map with its layers.","type":"object","required":["map"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map.","default":"EPSG:3857"},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the map.","default":"EPSG:3857"},\#
 "basemap":{"$ref":"#/components/schemas/BasemapUpdate","description":"Present when the map or scene has one."},\#
 "operationalLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"First drawn first; layers in a group follow it and name it.","default":[]},\#
+"description":"Layers, first drawn first; the layers of a group follow the group and name it.","default":[]},\#
 "baseLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"The basemap's, likewise.","default":[]},\#
+"description":"The basemap's base layers, in the same form.","default":[]},\#
 "referenceLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"The basemap's, likewise.","default":[]},\#
+"description":"The basemap's reference layers, in the same form.","default":[]},\#
 "tables":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
 "description":"In order.","default":[]},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title."},\#
 "bookmarks":{"type":"array","items":{"$ref":"#/components/schemas/Bookmark"},\#
 "description":"Named viewpoints, in order."},\#
 "initialViewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint of views created without one; the world when absent."},\#
-"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale."},\#
-"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move."},\#
+"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale."},\#
+"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move."},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise."},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent."}},\#
 "examples":[{"map":"m1","title":"World","spatialReference":"EPSG:3857","operationalLayers":[]}],"x-since":"0.1.0","x-domain":"document"},\#
@@ -2565,45 +2565,45 @@ public enum OpenRPCDocument {
 "isPopupEnabled":{"type":"boolean","description":"Whether popups are shown."}},\#
 "examples":[{"layer":"cities","source":"world","sourceLayer":"cities","name":"Cities"}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedElevationSource":{"title":"SavedElevationSource","description":"A raster of heights.","type":"object","required":["id","path"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"path":{"type":"string","description":"As those of sources."}},\#
+"path":{"type":"string","description":"The file, with a path as in sources."}},\#
 "examples":[{"id":"elevation1","path":"jacksboro_dem.tif"}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedScene":{"title":"SavedScene","description":"A scene with its layers.","type":"object","required":["scene"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "basemap":{"$ref":"#/components/schemas/BasemapUpdate","description":"Present when the map or scene has one."},\#
 "baseSurface":{"$ref":"#/components/schemas/BaseSurfaceUpdate","description":"The ground."},\#
 "elevationSources":{"type":"array","items":{"$ref":"#/components/schemas/SavedElevationSource"},\#
-"description":"First match first. One that cannot be opened comes with the status `failed`.","default":[]},\#
+"description":"In order of precedence. One that cannot be opened has the load status `failed`.","default":[]},\#
 "operationalLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"First drawn first; layers in a group follow it and name it.","default":[]},\#
+"description":"Layers, first drawn first; the layers of a group follow the group and name it.","default":[]},\#
 "baseLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"The basemap's, likewise.","default":[]},\#
+"description":"The basemap's base layers, in the same form.","default":[]},\#
 "referenceLayers":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
-"description":"The basemap's, likewise.","default":[]},\#
+"description":"The basemap's reference layers, in the same form.","default":[]},\#
 "tables":{"type":"array","items":{"$ref":"#/components/schemas/SavedLayer"},\#
 "description":"In order.","default":[]},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title."},\#
 "bookmarks":{"type":"array","items":{"$ref":"#/components/schemas/Bookmark"},\#
 "description":"Named viewpoints, in order."},\#
 "initialViewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint of views created without one; the world when absent."},\#
-"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale."},\#
-"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move."},\#
+"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale."},\#
+"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move."},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise."},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent."}},\#
 "examples":[{"scene":"s1","baseSurface":{"elevationExaggeration":1,"isEnabled":true,"opacity":1},\#
 "elevationSources":[{"id":"elevation1","path":"jacksboro_dem.tif"}]}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedView":{"title":"SavedView","description":"A view with its overlays.","type":"object","required":["view"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"width":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","default":800,"x-unit":"device-independent pixel"},\#
-"height":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","default":600,"x-unit":"device-independent pixel"},\#
-"dpi":{"type":"number","minimum":1,"maximum":2400,"description":"Device-independent pixels an inch.","default":96,"x-unit":"1/inch"},\#
-"position":{"$ref":"#/components/schemas/ViewPosition","description":"The position of the view where it differs from that computed from the viewpoint, as after a resize."},\#
-"locationDisplay":{"$ref":"#/components/schemas/SavedLocationDisplay","description":"How it follows a location. The source and the mode are not saved."},\#
+"width":{"type":"number","minimum":1,"maximum":32768,"description":"Width of the screen.","default":800,"x-unit":"device-independent pixel"},\#
+"height":{"type":"number","minimum":1,"maximum":32768,"description":"Height of the screen.","default":600,"x-unit":"device-independent pixel"},\#
+"dpi":{"type":"number","minimum":1,"maximum":2400,"description":"Device-independent pixels per inch.","default":96,"x-unit":"1/inch"},\#
+"position":{"$ref":"#/components/schemas/ViewPosition","description":"The position of the view, when it differs from the one computed from the viewpoint, as after a resize."},\#
+"locationDisplay":{"$ref":"#/components/schemas/SavedLocationDisplay","description":"How the view follows a location. The source and the mode are not saved."},\#
 "overlays":{"type":"array","items":{"$ref":"#/components/schemas/SavedOverlay"},\#
 "description":"First drawn first.","default":[]},\#
-"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."},\#
+"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links set it, as `view/setContent` does."},\#
 "scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows; settable like `map`."},\#
-"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set."}},\#
+"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint, as last set."}},\#
 "examples":[{"view":"v1","map":"m1","width":800,"height":600,"dpi":96,"overlays":[]}],"x-since":"0.1.0","x-domain":"document"},\#
-"ViewPosition":{"title":"ViewPosition","description":"The position of a view, in the units of its spatial reference.","type":"object","required":["x","y","scale"],"properties":{"x":{"type":"number","description":"Easting or longitude of the screen's middle."},\#
-"y":{"type":"number","description":"Northing or latitude of the screen's middle."},\#
+"ViewPosition":{"title":"ViewPosition","description":"The position of a view, in the units of its spatial reference.","type":"object","required":["x","y","scale"],"properties":{"x":{"type":"number","description":"Easting or longitude of the center of the screen."},\#
+"y":{"type":"number","description":"Northing or latitude of the center of the screen."},\#
 "scale":{"type":"number","minimum":0.000001,"maximum":1000000000000000,"description":"The denominator of the scale."},\#
 "rotation":{"type":"number","minimum":0,"exclusiveMaximum":360,"description":"Rotation of north, in degrees clockwise.","default":0,"x-unit":"degree"}},\#
 "examples":[{"x":261600,"y":6250500,"scale":100000,"rotation":0}],"x-since":"0.1.0","x-domain":"document"},\#
@@ -2611,7 +2611,7 @@ public enum OpenRPCDocument {
 "initialZoomScale":{"type":"number","exclusiveMinimum":0,"description":"The scale set with the first location after `off`."}},\#
 "examples":[{"wanderExtentFactor":0.5,"initialZoomScale":10000}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedOverlay":{"title":"SavedOverlay","description":"An overlay with its graphics.","type":"object","required":["overlay"],"properties":{"overlay":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of its graphics.","default":"EPSG:4326"},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its graphics.","default":"EPSG:4326"},\#
 "graphics":{"$ref":"#/components/schemas/GraphicList","description":"In the order of insertion, one per line."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people."},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified."},\#
@@ -2634,17 +2634,17 @@ public enum OpenRPCDocument {
 "maxItems":1000,"description":"In display order."}},\#
 "examples":[{"type":"Quiz","properties":[{"name":"right","type":"integer"}]}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedViewModel":{"title":"SavedViewModel","description":"A view model with its values.","type":"object","required":["viewModel"],"properties":{"viewModel":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"type":{"$ref":"#/components/schemas/PropertyName","description":"One of the document's types; or `properties`."},\#
+"type":{"$ref":"#/components/schemas/PropertyName","description":"One of the document's types; this or `properties`."},\#
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
-"maxItems":1000,"description":"Its own properties; beside `type` when that has a different definition now."},\#
-"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it, a view model only if it precedes this one; absent for the session."},\#
+"maxItems":1000,"description":"Its own properties; together with `type` when the type has a different definition now."},\#
+"owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it; absent for the session. A view model that owns another has to precede it."},\#
 "author":{"type":"string","description":"The origin of the request that created it; absent when it had none."},\#
-"values":{"$ref":"#/components/schemas/SavedValues","description":"By property; absent for the default. A reference to an object that is not saved is null."}},\#
+"values":{"$ref":"#/components/schemas/SavedValues","description":"Values by property; a default is absent. A reference to an object that is not saved is null."}},\#
 "examples":[{"viewModel":"quiz","type":"Quiz","owner":"v1","values":{"right":3}}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedEnvironmentKey":{"title":"SavedEnvironmentKey","description":"A key of the environment.","type":"object","required":["key","type"],"properties":{"key":{"$ref":"#/components/schemas/PropertyName","description":"Its name."},\#
 "type":{"$ref":"#/components/schemas/PropertyType","description":"The type of its values."},\#
 "isNullable":{"type":"boolean","description":"Whether null is allowed.","default":false},\#
-"defaultValue":{"description":"The value where none is set; the type's initial value when absent."},\#
+"defaultValue":{"description":"The value when none is set; the type's initial value when absent."},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."}},\#
 "examples":[{"key":"questionsPerSession","type":"integer","isNullable":false,"defaultValue":5}],"x-since":"0.1.0","x-domain":"document"},\#
 "SavedEnvironment":{"title":"SavedEnvironment","description":"Values and shared objects of a node.","type":"object","properties":{"node":{"$ref":"#/components/schemas/ObjectId","description":"A map, scene, view, overlay or layer; the session when absent."},\#
@@ -2668,7 +2668,7 @@ public enum OpenRPCDocument {
 "examples":[{"revision":9,"canUndo":true,"canRedo":false,"undo":["Rename","map/create"],"redo":[],"isEditing":false,"bytes":1234}],"x-since":"0.1.0","x-domain":"edit"},\#
 "EnvironmentScope":{"title":"EnvironmentScope","description":"Values and shared objects of a node.","type":"object","required":["node","values","objects"],"properties":{"node":{"$ref":"#/components/schemas/ObjectId","description":"A map, scene, view, overlay or layer; `$session` for the session."},\#
 "values":{"type":"object","additionalProperties":{},\#
-"description":"What is set at the node, by key.","x-coalescing":"merge"},\#
+"description":"The values set at the node, by key.","x-coalescing":"merge"},\#
 "objects":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"View models that the node shares, by name.","x-coalescing":"merge"}},\#
 "examples":[{"node":"m1","values":{"units":"imperial"},\#
@@ -2696,39 +2696,39 @@ public enum OpenRPCDocument {
 "FeatureCollectionType":{"title":"FeatureCollectionType","description":"The GeoJSON type of a collection.","type":"string","enum":["FeatureCollection"],"x-enum-descriptions":{"FeatureCollection":"A FeatureCollection."},\#
 "examples":["FeatureCollection"],"x-since":"0.1.0","x-domain":"feature"},\#
 "FailedFeature":{"title":"FailedFeature","description":"A feature with a position that has no coordinates in the requested spatial reference.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
-"reason":{"type":"string","description":"Which position, for people."}},\#
+"reason":{"type":"string","description":"Says which position, for people."}},\#
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
-"IfFileExists":{"title":"IfFileExists","description":"What to do when there is a file of that name.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it, wholly or not at all; its owner, mode and attributes stay."},\#
+"IfFileExists":{"title":"IfFileExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
 "examples":["replace"],"x-since":"0.2.0","x-domain":"feature"},\#
 "CSVGeometry":{"title":"CSVGeometry","description":"How a CSV file holds geometries.","type":"string","enum":["xy","wkt"],"x-enum-descriptions":{"xy":"Columns `x` and `y`, and `z` where there is one; of points only.","wkt":"A column `WKT` of well-known text, with Z and M."},\#
 "examples":["xy"],"x-since":"0.2.0","x-domain":"feature"},\#
-"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"In what an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` is called `name`: the format does not distinguish case, or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: it holds other values too, or the format has no such type. Of a mixture the texts are those that JSON has for the values. `CSV` has no types.","values":"Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers beyond 2^53 in a field of doubles; or times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, as features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries of which it is known in part."},\#
+"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"How an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: the field holds values of other types too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.","values":"Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, because some features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries in which only some positions have it."},\#
 "examples":["measures"],"x-since":"0.2.0","x-domain":"feature"},\#
-"ExportDifference":{"title":"ExportDifference","description":"Something of the features that an exported file does not hold, or holds in another form.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ExportDifferenceKind","description":"What it is."},\#
-"field":{"type":"string","description":"The field of the features that it is about."},\#
-"name":{"type":"string","description":"What the field is called in the file."},\#
+"ExportDifference":{"title":"ExportDifference","description":"A difference of an exported file from the features: something that it does not hold, or holds in another form.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ExportDifferenceKind","description":"The kind of the difference."},\#
+"field":{"type":"string","description":"The field of the features that differs."},\#
+"name":{"type":"string","description":"The name of the field in the file."},\#
 "type":{"$ref":"#/components/schemas/FieldType","description":"Its type in the file."},\#
-"count":{"type":"integer","minimum":1,"description":"Of how many features."}},\#
+"count":{"type":"integer","minimum":1,"description":"Number of features that differ."}},\#
 "examples":[{"kind":"measures","count":12}],"x-since":"0.2.0","x-domain":"feature"},\#
-"FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read where there are many."},\#
+"FeatureFormat":{"title":"FeatureFormat","description":"How features are returned.","type":"string","enum":["geojson","columns"],"x-enum-descriptions":{"geojson":"`features`: GeoJSON.","columns":"`columns`: a column for the ids, one for the geometries, one for each attribute; much faster to read when there are many features."},\#
 "examples":["columns"],"x-since":"0.2.0","x-domain":"feature"},\#
-"SpatialRelationship":{"title":"SpatialRelationship","description":"A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but `disjoint`, and equals another empty one.","type":"string","enum":["intersects","contains","crosses","within","overlaps","touches","disjoint","equals","envelopeIntersects","relate"],"x-enum-descriptions":{"intersects":"They share a position.","contains":"No position of the second is outside of the first, and their interiors share one: what lies on the boundary alone is not contained.","crosses":"Their interiors share some positions, not all, and fewer dimensions than the larger of them has.","within":"The second contains the first.","overlaps":"Both have the same dimension, as has what they share, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","disjoint":"They share no position.","equals":"They have the same positions, in whatever order.","envelopeIntersects":"Their envelopes share a position.","relate":"Their intersection matrix matches a pattern."},\#
+"SpatialRelationship":{"title":"SpatialRelationship","description":"A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has no relation but `disjoint`, and equals another empty one.","type":"string","enum":["intersects","contains","crosses","within","overlaps","touches","disjoint","equals","envelopeIntersects","relate"],"x-enum-descriptions":{"intersects":"They share a position.","contains":"No position of the second is outside of the first, and their interiors share a position: a geometry that lies only on the boundary is not contained.","crosses":"Their interiors share some positions but not all, and the shared part has fewer dimensions than the one of higher dimension.","within":"The second contains the first.","overlaps":"Both have the same dimension, the shared part has it too, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","disjoint":"They share no position.","equals":"They have the same positions, in any order.","envelopeIntersects":"Their envelopes share a position.","relate":"Their intersection matrix matches a pattern."},\#
 "examples":["contains"],"x-since":"0.2.0","x-domain":"feature"},\#
-"RelationPattern":{"title":"RelationPattern","description":"A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).","type":"string","minLength":9,"maxLength":9,"examples":["T*F**F***"],"x-since":"0.2.0","x-domain":"feature"},\#
-"StatisticType":{"title":"StatisticType","description":"What is computed of the values of a field. Null, and NaN in files, is no value.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field that of features.","sum":"The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for rounding errors. Null without numbers, and where it is beyond the range of doubles itself; parts of it may be.","mean":"The arithmetic mean of numbers, a double. Null without numbers.","standardDeviation":"The square root of the variance.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the number of numbers less one. Null for fewer than two numbers, and beyond the range of doubles. Equal questions have equal answers: the order of features, or what asks, does not show in the last digit.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
+"RelationPattern":{"title":"RelationPattern","description":"A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not tested).","type":"string","minLength":9,"maxLength":9,"examples":["T*F**F***"],"x-since":"0.2.0","x-domain":"feature"},\#
+"StatisticType":{"title":"StatisticType","description":"What is computed from the values of a field. Null, and NaN in files, are not values.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field, the number of features.","sum":"The sum of numbers: an integer when all are integers and the sum fits into 64 bits, else a double, compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles; partial sums may be beyond it.","mean":"The arithmetic mean of numbers, a double. Null without numbers.","standardDeviation":"The square root of the variance.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the count of numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal results to the last digit, whatever the order of features and whichever method computes them.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
 "examples":["mean"],"x-since":"0.2.0","x-domain":"feature"},\#
-"Statistic":{"title":"Statistic","description":"A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`, `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are declared as other than numbers are refused, values of graphics that are no numbers do not count.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
-"field":{"type":"string","minLength":1,"maxLength":1024,"description":"Of the values of this attribute; only `count` may be without."},\#
-"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the results; the type and the field, as `mean_population`, when absent, or `count`."}},\#
+"Statistic":{"title":"Statistic","description":"A statistic of features: of those of a query, of those that a feature is joined with, or of those of a cluster. `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's field whose declared type is not numeric is refused, values of graphics that are not numbers are ignored.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
+"field":{"type":"string","minLength":1,"maxLength":1024,"description":"The attribute whose values are used; only `count` may omit it."},\#
+"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Its name among the results. When absent: the type and the field, such as `mean_population`, or `count` without a field."}},\#
 "examples":[{"type":"mean","field":"population"}],"x-since":"0.2.0","x-domain":"feature"},\#
-"StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` the figures by their names.","type":"array","items":{"type":"object"},\#
+"StatisticRecords":{"title":"StatisticRecords","description":"A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` has the statistics by their names.","type":"array","items":{"type":"object"},\#
 "examples":[[{"group":{"country":"France"},\#
 "statistics":{"mean_population":312456.5}}]],"x-since":"0.2.0","x-domain":"feature"},\#
 "DistinctRecords":{"title":"DistinctRecords","description":"A record for each combination of values: `values` by field, and `count`, the number of features that have them.","type":"array","items":{"type":"object"},\#
 "examples":[[{"values":{"country":"France"},\#
 "count":12}]],"x-since":"0.2.0","x-domain":"feature"},\#
 "RelatedGroup":{"title":"RelatedGroup","description":"The features that are related to one feature.","type":"object","required":["id","count","features"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature to which they are related."},\#
-"count":{"type":"integer","minimum":1,"description":"Their number, also where `limit` leaves some out."},\#
+"count":{"type":"integer","minimum":1,"description":"Number of related features, including those that `limit` leaves out."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order."}},\#
 "examples":[{"id":7,"count":1,"features":[{"type":"Feature","id":1,"geometry":null,"properties":{"country":"FR"}}]}],"x-since":"0.2.0","x-domain":"feature"},\#
 "FeatureList":{"title":"FeatureList","description":"GeoJSON Features, each with its `id`; `geometry` is null when there is none or it was not requested.\n\nA layer declares its fields: each feature's `properties` have all that were requested, null where the value is unknown. An overlay does not: a graphic's `properties` have the attributes that have a value. (RFC 7946 allows either.)","type":"array","items":{"type":"object"},\#
@@ -2740,9 +2740,9 @@ public enum OpenRPCDocument {
 "maxItems":1000000,"description":"Only these features."},\#
 "whereClause":{"$ref":"#/components/schemas/Expression","description":"Only those for which this is true."}},\#
 "examples":[{"layer":"countries","whereClause":"continent = 'Europe'"}],"x-since":"0.2.0","x-domain":"feature"},\#
-"JoinRelationship":{"title":"JoinRelationship","description":"What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the other is nearest.","type":"string","enum":["intersects","within","contains","crosses","overlaps","touches","equals","envelopeIntersects","nearest"],"x-enum-descriptions":{"intersects":"They share a position.","within":"It is within the other: no position is outside, and the interiors share one.","contains":"The other is within it.","crosses":"Their interiors share some positions, in fewer dimensions than the larger has.","overlaps":"Both and what they share have the same dimension, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","equals":"They have the same positions.","envelopeIntersects":"Their envelopes share a position.","nearest":"The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins points, and of other geometries the middle of the envelope, with any features."},\#
+"JoinRelationship":{"title":"JoinRelationship","description":"The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the other is nearest.","type":"string","enum":["intersects","within","contains","crosses","overlaps","touches","equals","envelopeIntersects","nearest"],"x-enum-descriptions":{"intersects":"They share a position.","within":"It is within the other: none of its positions is outside, and the interiors share a position.","contains":"The other is within it.","crosses":"Their interiors share some positions, and the shared part has fewer dimensions than the one of higher dimension.","overlaps":"Both have the same dimension, the shared part has it too, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","equals":"They have the same positions.","envelopeIntersects":"Their envelopes share a position.","nearest":"The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The distance is measured from the point, or from the middle of the envelope of another geometry; the other may have any geometry."},\#
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
-"JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of those it is joined with, 0 included, and `aggregates`."},\#
+"JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
 "LoadStatus":{"title":"LoadStatus","description":"Whether the features are loaded.","oneOf":[{"type":"object","description":"Not requested yet, or cancelled.","required":["type"],"properties":{"type":{"const":"notLoaded"}}},\#
 {"type":"object","description":"Loading.","required":["type"],"properties":{"type":{"const":"loading"}}},\#
@@ -2753,18 +2753,18 @@ public enum OpenRPCDocument {
 "layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; absent for a map or a scene."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of layers and tables loaded, groups not counted; 1 for a layer."},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Number of features in them."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Of the layer's features, in its spatial reference; absent for a table, a map and a scene."}},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene."}},\#
 "examples":[{"revision":5,"layer":"cities","count":1,"featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15}}],"x-since":"0.2.0","x-domain":"layer"},\#
 "LayerKind":{"title":"LayerKind","description":"The kind of a layer.","type":"string","enum":["feature","group","table"],"x-enum-descriptions":{"feature":"Features with geometry.","group":"A group of layers.","table":"Features without geometry."},\#
 "examples":["feature"],"x-since":"0.1.0","x-domain":"layer"},\#
-"GroupVisibilityMode":{"title":"GroupVisibilityMode","description":"How a group shows its layers.","type":"string","enum":["independent","inherited","exclusive"],"x-enum-descriptions":{"independent":"Each layer by its own visibility, while the group is visible.","inherited":"All layers while the group is visible; their own visibility is ignored.","exclusive":"One layer at a time: the last drawn of those visible. Making one visible hides the others."},\#
+"GroupVisibilityMode":{"title":"GroupVisibilityMode","description":"How a group shows its layers.","type":"string","enum":["independent","inherited","exclusive"],"x-enum-descriptions":{"independent":"Each layer by its own visibility, while the group is visible.","inherited":"All layers while the group is visible; their own visibility is ignored.","exclusive":"One layer at a time: the last drawn of the visible ones. Making one visible hides the others."},\#
 "examples":["independent"],"x-since":"0.1.0","x-domain":"layer"},\#
-"LayerRole":{"title":"LayerRole","description":"Which list of its map or scene a layer is in.","type":"string","enum":["operational","base","reference"],"x-enum-descriptions":{"operational":"The content of the map or scene.","base":"Of the basemap, below all others.","reference":"Of the basemap, above the operational layers."},\#
+"LayerRole":{"title":"LayerRole","description":"Which list of its map or scene a layer is in.","type":"string","enum":["operational","base","reference"],"x-enum-descriptions":{"operational":"The content of the map or scene.","base":"Layers of the basemap, below all others.","reference":"Layers of the basemap, above the operational layers."},\#
 "examples":["operational"],"x-since":"0.1.0","x-domain":"layer"},\#
 "TimeExtent":{"title":"TimeExtent","description":"A time span, both ends included.","type":"object","properties":{"startTime":{"type":"string","description":"By RFC 3339; no beginning when absent."},\#
 "endTime":{"type":"string","description":"By RFC 3339; no end when absent."}},\#
 "examples":[{"startTime":"2020-01-01T00:00:00Z","endTime":"2020-12-31T00:00:00Z"}],"x-since":"0.1.0","x-domain":"layer"},\#
-"LayerTime":{"title":"LayerTime","description":"The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with times, by RFC 3339; without a zone they are UTC. Features without a start do not match. A field of another type is refused; a field of texts that are not dates fails the load.","type":"object","required":["startField"],"properties":{"startField":{"type":"string","maxLength":1024,"description":"The start of a feature, or its time where there is no `endField`."},\#
+"LayerTime":{"title":"LayerTime","description":"The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with times, by RFC 3339; without a zone they are UTC. Features without a start do not match. A field of another type is refused; if a field holds texts that are not dates, the load fails.","type":"object","required":["startField"],"properties":{"startField":{"type":"string","maxLength":1024,"description":"The start of a feature, or its time if there is no `endField`."},\#
 "endField":{"type":"string","maxLength":1024,"description":"The end of a feature; one without a value has no end."},\#
 "extent":{"$ref":"#/components/schemas/TimeExtent","description":"Only features that intersect it match, in queries, drawing and identifying; all when absent."}},\#
 "examples":[{"startField":"from","endField":"to","extent":{"startTime":"2020-01-01T00:00:00Z","endTime":"2020-12-31T00:00:00Z"}}],"x-since":"0.1.0","x-domain":"layer"},\#
@@ -2785,7 +2785,7 @@ public enum OpenRPCDocument {
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"A group's layers, first drawn first; absent for others.","x-coalescing":"merge"},\#
 "visibilityMode":{"$ref":"#/components/schemas/GroupVisibilityMode","description":"How a group shows its layers; absent for others.","x-coalescing":"merge"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of its features; absent for a group.","x-coalescing":"merge"},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its features; absent for a group.","x-coalescing":"merge"},\#
 "geometryType":{"type":"string","description":"As in simple features; absent for a table and a group.","x-coalescing":"merge"},\#
 "featureCount":{"type":"integer","minimum":0,"description":"Of all loaded features; before loading, of the schema, where it states one.","x-coalescing":"merge"},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Of all loaded features; before loading, of the schema, where it states one.","x-coalescing":"merge"},\#
@@ -2836,10 +2836,10 @@ public enum OpenRPCDocument {
 "horizontalAccuracy":0,"verticalAccuracy":0,"speed":10,"course":90,"isLastKnown":false}}],"x-since":"0.1.0","x-domain":"location"},\#
 "GeocodeResult":{"title":"GeocodeResult","description":"A place.","type":"object","required":["id","label","score","attributes"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
 "label":{"type":"string","description":"Its name."},\#
-"score":{"type":"number","minimum":0,"maximum":100,"description":"How well the name matches; 100 where a place was searched by its position."},\#
-"displayLocation":{"$ref":"#/components/schemas/Geometry","description":"Its point, for other geometries the middle of the envelope; absent for a feature without one, or without coordinates in `outSpatialReference`."},\#
-"distance":{"type":"number","description":"From the position that was searched or preferred, on the ellipsoid.","x-unit":"metre"},\#
-"attributes":{"$ref":"#/components/schemas/PlaceAttributes","description":"Those that were requested and have a value."}},\#
+"score":{"type":"number","minimum":0,"maximum":100,"description":"How well the name matches; 100 when the place was searched by its position."},\#
+"displayLocation":{"$ref":"#/components/schemas/Geometry","description":"Its point, or for other geometries the middle of the envelope; absent for a feature without one, or without coordinates in `outSpatialReference`."},\#
+"distance":{"type":"number","description":"The distance on the ellipsoid from the position that was searched or preferred.","x-unit":"metre"},\#
+"attributes":{"$ref":"#/components/schemas/PlaceAttributes","description":"Attributes that were requested and have a value."}},\#
 "examples":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "attributes":{"population":2161000}}],"x-since":"0.2.0","x-domain":"locator"},\#
 "SuggestResult":{"title":"SuggestResult","description":"A suggestion: the name of one feature or of several.","type":"object","required":["label","score","ids"],"properties":{"label":{"type":"string","description":"The name."},\#
@@ -2849,7 +2849,7 @@ public enum OpenRPCDocument {
 "examples":[{"label":"Paris","score":90,"ids":[1,812]}],"x-since":"0.2.0","x-domain":"locator"},\#
 "PlaceAttributes":{"title":"PlaceAttributes","description":"Values by name.","type":"object","examples":[{"population":2161000}],"x-since":"0.2.0","x-domain":"locator"},\#
 "Map":{"title":"Map","description":"A map.","type":"object","required":["map","revision","spatialReference","loadStatus","operationalLayers","tables","bookmarks"],"properties":{"map":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"revision":{"type":"integer","description":"The revision of its last change, or of that of its layers."},\#
+"revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the map and its views."},\#
 "loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"Derived from its layers and tables: failed when one has failed, with its error; loading while one is; loaded when all are.","x-coalescing":"latest"},\#
@@ -2861,8 +2861,8 @@ public enum OpenRPCDocument {
 "bookmarks":{"type":"array","items":{"$ref":"#/components/schemas/Bookmark"},\#
 "description":"Named viewpoints, in order.","x-coalescing":"merge"},\#
 "initialViewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint of views created without one; the world when absent.","x-coalescing":"merge"},\#
-"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","x-coalescing":"merge"},\#
-"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
+"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","x-coalescing":"merge"},\#
+"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise.","x-coalescing":"merge"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent.","x-coalescing":"merge"}},\#
 "examples":[{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
@@ -2875,14 +2875,14 @@ public enum OpenRPCDocument {
 "examples":[{"name":"Streets","baseLayers":["land"],"referenceLayers":["names"]}],"x-since":"0.1.0","x-domain":"map"},\#
 "BasemapUpdate":{"title":"BasemapUpdate","description":"Changes to a basemap. Its layers are added, moved and removed by `layer/add`, `layer/move` and `layer/remove`.","type":"object","properties":{"name":{"type":"string","maxLength":1024,"description":"Its name."}},\#
 "examples":[{"name":"Streets"}],"x-since":"0.1.0","x-domain":"map"},\#
-"Command":{"title":"Command","description":"One command of a transaction.","type":"object","required":["method"],"properties":{"method":{"type":"string","maxLength":128,"description":"Its name: any method of the shape `command`, but for those of `edit`."},\#
-"params":{"description":"As when it is sent alone. Of `meta` only `ifRevision` is used; it ignores changes of the transaction itself."}},\#
+"Command":{"title":"Command","description":"One command of a transaction.","type":"object","required":["method"],"properties":{"method":{"type":"string","maxLength":128,"description":"Its name: any method of the shape `command`, except those of `edit`."},\#
+"params":{"description":"The params, as when it is sent alone. Of `meta` only `ifRevision` is used; changes by the transaction itself do not count."}},\#
 "examples":[{"method":"map/update","params":{"map":"m1","title":"World"}}],"x-since":"0.1.0","x-domain":"model"},\#
 "Overlay":{"title":"Overlay","description":"An overlay.","type":"object","required":["overlay","revision","view","spatialReference","isVisible","opacity","graphicCount","selectedCount"],"properties":{"overlay":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"revision":{"type":"integer","description":"The revision of its last change, or of that of its graphics."},\#
+"revision":{"type":"integer","description":"The revision of the last change of it or of its graphics."},\#
 "view":{"$ref":"#/components/schemas/ObjectId","description":"Its view."},\#
 "name":{"type":"string","maxLength":1024,"description":"The name shown to people.","x-coalescing":"merge"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of its graphics."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its graphics."},\#
 "isVisible":{"type":"boolean","description":"Whether it is drawn and identified.","x-coalescing":"merge"},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque.","x-coalescing":"merge"},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Not drawn when zoomed out beyond this scale's denominator.","x-coalescing":"merge"},\#
@@ -2926,7 +2926,7 @@ public enum OpenRPCDocument {
 "Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null.","oneOf":[{"type":"array"},\#
 {"type":"object","required":["type","data"],"properties":{"type":{"enum":["float64","int64"]},\#
 "data":{"type":"string"}}}],"examples":[[2.35,13.4]],"x-since":"0.1.0","x-domain":"overlay"},\#
-"GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one behind the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
+"GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one after the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
 "data":{"type":"string"},\#
 "offsets":{"$ref":"#/components/schemas/Column"}},\#
 "examples":[{"type":"WKB","data":"AQEAAADNzMzMzMwCQK5H4XoUbkhA","offsets":[0,21]}],"x-since":"0.2.0","x-domain":"overlay"},\#
@@ -2943,9 +2943,9 @@ public enum OpenRPCDocument {
 "SelectionMode":{"title":"SelectionMode","description":"How a selection changes.","type":"string","enum":["new","add","subtract"],"x-enum-descriptions":{"new":"Replaces the selection.","add":"Adds to the selection.","subtract":"Removes from the selection."},\#
 "examples":["new"],"x-since":"0.1.0","x-domain":"overlay"},\#
 "Scene":{"title":"Scene","description":"A scene.","type":"object","required":["scene","revision","loadStatus","operationalLayers","tables","bookmarks","spatialReference","baseSurface"],"properties":{"scene":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
-"revision":{"type":"integer","description":"The revision of its last change, or of that of its layers."},\#
+"revision":{"type":"integer","description":"The revision of the last change of it or of its layers."},\#
 "title":{"type":"string","maxLength":1024,"description":"Its title.","x-coalescing":"merge"},\#
-"loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"Derived from its layers and tables: failed when one has failed, with its error; loading while one is; loaded when all are. Elevation sources are not included: the command that adds them opens them, each has its own `loadStatus`, and `scene/retryElevationSource` opens one again that failed with its document.","x-coalescing":"latest"},\#
+"loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"Derived from its layers and tables: failed when one has failed, with its error; loading while one is; loaded when all are. Elevation sources are not included: the command that adds a source opens it, each source has its own `loadStatus`, and `scene/retryElevationSource` opens one again that could not be opened with its document.","x-coalescing":"latest"},\#
 "basemap":{"$ref":"#/components/schemas/Basemap","description":"Background and reference layers; absent when there is none.","x-coalescing":"merge"},\#
 "operationalLayers":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"Its layers, first drawn first, above the base layers and below the reference layers.","x-coalescing":"merge"},\#
@@ -2954,8 +2954,8 @@ public enum OpenRPCDocument {
 "bookmarks":{"type":"array","items":{"$ref":"#/components/schemas/Bookmark"},\#
 "description":"Named viewpoints, in order.","x-coalescing":"merge"},\#
 "initialViewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint of views created without one; the world when absent.","x-coalescing":"merge"},\#
-"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","x-coalescing":"merge"},\#
-"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
+"referenceScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","x-coalescing":"merge"},\#
+"minScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","x-coalescing":"merge"},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Views are not zoomed in beyond this denominator; clamped likewise.","x-coalescing":"merge"},\#
 "backgroundColor":{"$ref":"#/components/schemas/Color","description":"The colour where nothing is drawn; none when absent.","x-coalescing":"merge"},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of its coordinates: always EPSG:4326, heights in metres."},\#
@@ -2965,21 +2965,21 @@ public enum OpenRPCDocument {
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.42,"yMin":36.45,"xMax":-84.08,"yMax":36.74},\#
 "resolution":0.000833}],"elevationExaggeration":1,"isEnabled":true,"opacity":1}}],"x-since":"0.1.0","x-domain":"scene"},\#
 "BaseSurface":{"title":"BaseSurface","description":"The ground of a scene.","type":"object","required":["elevationSources","elevationExaggeration","isEnabled","opacity"],"properties":{"elevationSources":{"type":"array","items":{"$ref":"#/components/schemas/ElevationSource"},\#
-"description":"First match first."},\#
+"description":"In order of precedence."},\#
 "elevationExaggeration":{"type":"number","minimum":0,"maximum":1000,"description":"Factor by which heights are drawn; heights in answers are not multiplied."},\#
-"isEnabled":{"type":"boolean","description":"Whether the sources are used: if not, every point is `outside`."},\#
+"isEnabled":{"type":"boolean","description":"Whether the sources are used; if not, every point is `outside`."},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque."}},\#
 "examples":[{"elevationSources":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
 "spatialReference":"EPSG:4326","extent":{"xMin":-84.42,"yMin":36.45,"xMax":-84.08,"yMax":36.74},\#
 "resolution":0.000833}],"elevationExaggeration":1,"isEnabled":true,"opacity":1}],"x-since":"0.1.0","x-domain":"scene"},\#
 "BaseSurfaceUpdate":{"title":"BaseSurfaceUpdate","description":"Changes to the ground; absent members are unchanged. Sources have methods of their own.","type":"object","properties":{"elevationExaggeration":{"type":"number","minimum":0,"maximum":1000,"description":"Factor by which heights are drawn; heights in answers are not multiplied."},\#
-"isEnabled":{"type":"boolean","description":"Whether the sources are used: if not, every point is `outside`."},\#
+"isEnabled":{"type":"boolean","description":"Whether the sources are used; if not, every point is `outside`."},\#
 "opacity":{"type":"number","minimum":0,"maximum":1,"description":"0 transparent, 1 opaque."}},\#
 "examples":[{"elevationExaggeration":2}],"x-since":"0.1.0","x-domain":"scene"},\#
 "ElevationSource":{"title":"ElevationSource","description":"A raster of heights.","type":"object","required":["id","path","loadStatus"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "path":{"type":"string","description":"The file, absolute."},\#
-"loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"`loaded`, or `failed` where the raster of an opened document could not be opened: `scene/retryElevationSource` tries again."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the raster; absent unless it is loaded."},\#
+"loadStatus":{"$ref":"#/components/schemas/LoadStatus","description":"`loaded`, or `failed` when the raster of an opened document could not be opened: `scene/retryElevationSource` tries again."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the raster; absent unless it is loaded."},\#
 "extent":{"$ref":"#/components/schemas/Envelope","description":"Its extent, in its spatial reference; absent unless it is loaded."},\#
 "resolution":{"type":"number","description":"Side of a cell, in the units of its spatial reference; absent unless it is loaded."}},\#
 "examples":[{"id":"elevation1","path":"/data/jacksboro_dem.tif","loadStatus":{"type":"loaded"},\#
@@ -2989,12 +2989,12 @@ public enum OpenRPCDocument {
 "elevation":{"type":"number","description":"The height.","x-unit":"metre"},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"The elevation source that has the height."},\#
 "resolution":{"type":"number","description":"Side of its cell, in the units of its spatial reference."}}},\#
-{"type":"object","description":"Sources cover the point, and none has a value there.","required":["type"],"properties":{"type":{"const":"noData"}}},\#
+{"type":"object","description":"Sources cover the point, but none has a value there.","required":["type"],"properties":{"type":{"const":"noData"}}},\#
 {"type":"object","description":"No source covers it.","required":["type"],"properties":{"type":{"const":"outside"}}},\#
-{"type":"object","description":"No loaded source has a height there, and one that is not loaded may.","required":["type","source","error"],"properties":{"type":{"const":"notLoaded"},\#
+{"type":"object","description":"No loaded source has a height there, but one that is not loaded may have one.","required":["type","source","error"],"properties":{"type":{"const":"notLoaded"},\#
 "source":{"$ref":"#/components/schemas/ObjectId","description":"The first source that is not loaded."},\#
 "error":{"$ref":"#/components/schemas/Failure","description":"The reason."}}}],"examples":[{"type":"value","elevation":513,"source":"elevation1","resolution":0.000833}],"x-since":"0.1.0","x-domain":"scene"},\#
-"Interpolation":{"title":"Interpolation","description":"How a height between cell centres is computed.","type":"string","enum":["bilinear","nearest"],"x-enum-descriptions":{"bilinear":"From the four cells around it.","nearest":"From the cell it is in."},\#
+"Interpolation":{"title":"Interpolation","description":"How a height between cell centres is computed.","type":"string","enum":["bilinear","nearest"],"x-enum-descriptions":{"bilinear":"From the four cells around the point.","nearest":"From the cell in which the point lies."},\#
 "examples":["bilinear"],"x-since":"0.1.0","x-domain":"scene"},\#
 "Field":{"title":"Field","description":"A field of a layer.","type":"object","required":["name","type"],"properties":{"name":{"type":"string","description":"Its name."},\#
 "type":{"$ref":"#/components/schemas/FieldType","description":"Its type."}},\#
@@ -3003,9 +3003,9 @@ public enum OpenRPCDocument {
 "examples":["string"],"x-since":"0.1.0","x-domain":"source"},\#
 "SourceLayer":{"title":"SourceLayer","description":"A layer of a source, by its schema.","type":"object","required":["name","fields"],"properties":{"name":{"type":"string","description":"Its name in the source."},\#
 "geometryType":{"type":"string","description":"As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table."},\#
-"geometryName":{"type":"string","description":"What the source calls the geometry; in expressions it is also `geometry`. Absent where it has no name for it."},\#
-"featureCount":{"type":"integer","minimum":0,"description":"Absent when it is unknown without reading all features."},\#
-"extent":{"$ref":"#/components/schemas/Envelope","description":"Absent when it is unknown or there is none."},\#
+"geometryName":{"type":"string","description":"The source's name for the geometry, which expressions may use besides `geometry`; absent when the source has none."},\#
+"featureCount":{"type":"integer","minimum":0,"description":"Number of features; absent when it is unknown without reading all features."},\#
+"extent":{"$ref":"#/components/schemas/Envelope","description":"Envelope of the features; absent when it is unknown or there is none."},\#
 "spatialReference":{"type":"string","description":"An authority code or WKT, as long as the source has it; absent when it does not state one."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
 "description":"Its fields, in order."}},\#
@@ -3022,7 +3022,7 @@ public enum OpenRPCDocument {
 "layers":{"type":"array","items":{"$ref":"#/components/schemas/SourceLayer"},\#
 "description":"Its layers; `source/addColumns` changes that of a source in columns.","x-coalescing":"merge"},\#
 "warnings":{"type":"array","items":{"type":"string"},\#
-"description":"What was not read, or not as it stands in the file: files beside it that were left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without any, at most 20."}},\#
+"description":"What was not read, or was read differently from how it stands in the file: files beside it that were left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings. At most 20; absent when there are none."}},\#
 "examples":[{"source":"world","revision":1,"driver":"GPKG","path":"/data/naturalearth_110m.gpkg","status":{"type":"open"},\#
 "layers":[{"name":"cities","geometryType":"Point","featureCount":243,"extent":{"xMin":-175.22,"yMin":-41.29,"xMax":179.22,"yMax":64.15},\#
 "spatialReference":"EPSG:4326","fields":[{"name":"name","type":"string"}]}]}],"x-since":"0.1.0","x-domain":"source"},\#
@@ -3033,7 +3033,7 @@ public enum OpenRPCDocument {
 "examples":["replace"],"x-since":"0.1.0","x-domain":"state"},\#
 "EditDeltas":{"title":"EditDeltas","description":"When a subscription sends changes made between `edit/begin` and `edit/end`.","type":"string","enum":["live","deferred"],"x-enum-descriptions":{"live":"With each command.","deferred":"As one coalesced delta at the end of the edit, without changes that were reverted. Until then deltas may follow replies that state their revision."},\#
 "examples":["live"],"x-since":"0.1.0","x-domain":"state"},\#
-"EndReason":{"title":"EndReason","description":"Why a subscription ended.","type":"string","enum":["closed","replaced"],"x-enum-descriptions":{"closed":"The object was closed.","replaced":"Another document took the place of the one with the object."},\#
+"EndReason":{"title":"EndReason","description":"Why a subscription ended.","type":"string","enum":["closed","replaced"],"x-enum-descriptions":{"closed":"The object was closed.","replaced":"Another document replaced the one that had the object."},\#
 "examples":["closed"],"x-since":"0.2.0","x-domain":"state"},\#
 "PatchEntry":{"title":"PatchEntry","description":"One operation of JSON Patch.","type":"object","required":["op","path"],"properties":{"op":{"$ref":"#/components/schemas/PatchOperation","description":"The operation."},\#
 "path":{"type":"string","description":"JSON Pointer."},\#
@@ -3042,17 +3042,17 @@ public enum OpenRPCDocument {
 "id":{"type":"string","description":"For elements of an ordered list: the element's id. (JSON Patch ignores it; a client that goes by id ignores the index.)"}},\#
 "examples":[{"op":"replace","path":"/views/v1/isNavigating","value":true}],"x-since":"0.1.0","x-domain":"state"},\#
 "Color":{"title":"Color","description":"A colour: `#RRGGBB`, or `#RRGGBBAA` with alpha `00` transparent and `FF` opaque. The server writes upper case, and alpha only where it is not opaque.","type":"string","pattern":"^#([0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$","examples":["#E31A1C"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"Expression":{"title":"Expression","description":"An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the `path` of those in JSON leads to the value.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters (bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a character.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nThe geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a geometry, and where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS and S_DISJOINT). Invalid geometries in an expression are refused with the place of the fault.\n\nA text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways: `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.\n\nFunctions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no AND or OR; what would be longer is null.\n\nFields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as texts: `day > '2020'`.\n\nFunctions that format text for people use the environment of the layer or overlay whose label, popup or legend it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":["string","object","boolean"],"minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered. Clusters lie above what is drawn of features.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
-"radius":{"type":"number","minimum":0,"maximum":1000,"description":"Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position alone.","default":60,"x-unit":"dip"},\#
+"Expression":{"title":"Expression","description":"An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`; errors in JSON have a `path` that leads to the value.\n\nTexts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters (bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters a backslash stands for itself.\n\n[Functions, operators and types](expressions.md) are also in `session/describe`.\n\nThe geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from -90 to 90; edges are straight in the plane, heights are ignored. A relation is unknown for a feature without a geometry, and, except S_INTERSECTS and S_DISJOINT, for a collection that has points, lines and polygons side by side. Invalid geometries in an expression are refused, with the position of the fault.\n\nA text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON text for functions and for LIKE; comparisons with them are unknown, because equal values can be written in many ways: `toText(x)` converts one to text, functions `A_...` compare arrays as sets.\n\nFor one feature, the functions in a condition that is not an AND or OR make at most 1 MiB of text (1048576 bytes) together; a longer text is null.\n\nFields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as texts: `day > '2020'`.\n\nFunctions that format text for people use the environment of the layer or overlay that the label, popup or legend belongs to, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they format in English, metric, and UTC.\n\nValues shown without these functions are unformatted; a number that is not an integer has the decimal separator of `locale`. The separators and names are those of the Unicode CLDR.","type":["string","object","boolean"],"minLength":1,"maxLength":65536,"examples":["population > 1000000"],"x-since":"0.1.0","x-domain":"symbology"},\#
+"FeatureReduction":{"title":"FeatureReduction","description":"Clustering of points: where points are denser than `radius` on the screen, one graphic stands for several of them. Other geometries are not clustered. Clusters are drawn above features.","type":"object","properties":{"isEnabled":{"type":"boolean","description":"Whether points are clustered.","default":true},\#
+"radius":{"type":"number","minimum":0,"maximum":1000,"description":"Points that are no further apart than this at a zoom are clustered; 0 clusters only points at the same position.","default":60,"x-unit":"dip"},\#
 "maxScale":{"type":"number","minimum":0,"description":"No clusters when zoomed in beyond this scale's denominator; 0 for none.","default":0},\#
-"minSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual variable of sizes.","default":12,"x-unit":"dip"},\#
-"maxSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of all points; those between grow with the logarithm of their count.","default":70,"x-unit":"dip"},\#
+"minSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of two points. Like `maxSymbolSize`, it is ignored when the renderer has a visual variable of sizes.","default":12,"x-unit":"dip"},\#
+"maxSymbolSize":{"type":"number","minimum":0,"maximum":1000,"description":"The size of a cluster of all points; sizes in between grow with the logarithm of the count.","default":70,"x-unit":"dip"},\#
 "aggregateFields":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
-"maxItems":64,"description":"Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is there already.","default":[]},\#
+"maxItems":64,"description":"Attributes of clusters: statistics of their features. Names are unique; `cluster_count` is defined already.","default":[]},\#
 "renderer":{"$ref":"#/components/schemas/Renderer","description":"The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points unless it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count` and those of `aggregateFields`. When absent, a light gray disc without an outline."},\#
 "labels":{"type":"array","items":{"$ref":"#/components/schemas/LabelDefinition"},\#
-"maxItems":100,"description":"Labels of clusters, over the same attributes. Those of the layer are for points in no cluster.","default":[]},\#
+"maxItems":100,"description":"Labels of clusters, over the same attributes. The labels of the layer are for points that are in no cluster.","default":[]},\#
 "labelsEnabled":{"type":"boolean","description":"Whether labels of clusters are drawn.","default":false},\#
 "popup":{"$ref":"#/components/schemas/PopupDefinition","description":"The popup of a cluster, over the same attributes; clusters have none when absent."},\#
 "isPopupEnabled":{"type":"boolean","description":"Whether popups of clusters are shown.","default":true}},\#
@@ -3061,9 +3061,9 @@ public enum OpenRPCDocument {
 "examples":["circle"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LineStyle":{"title":"LineStyle","description":"A line's dashes.","type":"string","enum":["solid","dash","dot","dashDot","dashDotDot","longDash","longDashDot","shortDash","shortDashDot","shortDashDotDot","shortDot","null"],"x-enum-descriptions":{"solid":"None.","dash":"Dashes.","dot":"Dots.","dashDot":"A dash and a dot.","dashDotDot":"A dash and two dots.","longDash":"Long dashes.","longDashDot":"A long dash and a dot.","shortDash":"Short dashes.","shortDashDot":"A short dash and a dot.","shortDashDotDot":"A short dash and two dots.","shortDot":"Dots close together.","null":"No line."},\#
 "examples":["solid"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"FillStyle":{"title":"FillStyle","description":"The fill of an area.","type":"string","enum":["solid","backwardDiagonal","cross","diagonalCross","forwardDiagonal","horizontal","vertical","null"],"x-enum-descriptions":{"solid":"The colour.","backwardDiagonal":"Lines that go down.","cross":"Lines across and upright.","diagonalCross":"Lines that go up and down.","forwardDiagonal":"Lines that go up.","horizontal":"Lines across.","vertical":"Upright lines.","null":"Nothing."},\#
+"FillStyle":{"title":"FillStyle","description":"The fill of an area.","type":"string","enum":["solid","backwardDiagonal","cross","diagonalCross","forwardDiagonal","horizontal","vertical","null"],"x-enum-descriptions":{"solid":"The colour.","backwardDiagonal":"Diagonal lines that go down.","cross":"Horizontal and vertical lines.","diagonalCross":"Diagonal lines that go up, and others that go down.","forwardDiagonal":"Diagonal lines that go up.","horizontal":"Horizontal lines.","vertical":"Vertical lines.","null":"Nothing."},\#
 "examples":["solid"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"FontStyle":{"title":"FontStyle","description":"The style of a font.","type":"string","enum":["normal","italic","oblique"],"x-enum-descriptions":{"normal":"Upright.","italic":"In italics.","oblique":"Slanted upright letters."},\#
+"FontStyle":{"title":"FontStyle","description":"The style of a font.","type":"string","enum":["normal","italic","oblique"],"x-enum-descriptions":{"normal":"Upright.","italic":"Italic.","oblique":"Oblique: slanted upright letters."},\#
 "examples":["normal"],"x-since":"0.1.0","x-domain":"symbology"},\#
 "FontWeight":{"title":"FontWeight","description":"The weight of a font.","type":"string","enum":["normal","bold"],"x-enum-descriptions":{"normal":"Normal.","bold":"Bold."},\#
 "examples":["normal"],"x-since":"0.1.0","x-domain":"symbology"},\#
@@ -3093,8 +3093,8 @@ public enum OpenRPCDocument {
 "outline":{"$ref":"#/components/schemas/Outline","description":"Its outline."}}},\#
 {"type":"object","description":"Text at a point.","required":["type"],"properties":{"type":{"const":"text"},\#
 "text":{"type":"string","maxLength":4096,"description":"The text.","default":""},\#
-"color":{"$ref":"#/components/schemas/Color","description":"Their colour.","default":"#000000"},\#
-"size":{"type":"number","minimum":0,"maximum":1024,"description":"Of the font.","default":8,"x-unit":"device-independent pixel"},\#
+"color":{"$ref":"#/components/schemas/Color","description":"The colour of the letters.","default":"#000000"},\#
+"size":{"type":"number","minimum":0,"maximum":1024,"description":"Size of the font.","default":8,"x-unit":"device-independent pixel"},\#
 "angle":{"type":"number","minimum":-360,"maximum":360,"description":"Clockwise from upright.","default":0,"x-unit":"degree"},\#
 "xOffset":{"type":"number","minimum":-1024,"maximum":1024,"description":"To the right.","default":0,"x-unit":"device-independent pixel"},\#
 "yOffset":{"type":"number","minimum":-1024,"maximum":1024,"description":"Upwards.","default":0,"x-unit":"device-independent pixel"},\#
@@ -3119,11 +3119,11 @@ public enum OpenRPCDocument {
 "examples":[{"value":1000,"opacity":0.5}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "RotationType":{"title":"RotationType","description":"How an angle is measured.","type":"string","enum":["geographic","arithmetic"],"x-enum-descriptions":{"geographic":"Clockwise from north.","arithmetic":"Counterclockwise from east."},\#
 "examples":["geographic"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"VisualVariable":{"title":"VisualVariable","description":"Changes one property of the renderer's symbol by a number of the feature. Values between stops are interpolated linearly, values beyond them clamped. A feature without the number keeps the symbol unchanged.","oneOf":[{"type":"object","description":"A marker's or text's size, a line's width, the width around an area. A composite's largest part gets the size and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.","required":["type"],"properties":{"type":{"const":"size"},\#
+"VisualVariable":{"title":"VisualVariable","description":"Changes one property of the renderer's symbol by a number of the feature. Values between stops are interpolated linearly, values beyond them clamped. A feature without the number keeps the symbol unchanged.","oneOf":[{"type":"object","description":"The size of a marker or text, the width of a line, the width of the outline of an area. The largest part of a composite gets the size, and the other parts are scaled with it. Has `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.","required":["type"],"properties":{"type":{"const":"size"},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
 "stops":{"type":"array","items":{"$ref":"#/components/schemas/SizeStop"},\#
-"minItems":2,"maxItems":256,"description":"By ascending value."},\#
+"minItems":2,"maxItems":256,"description":"Stops, by ascending value."},\#
 "minDataValue":{"type":"number","description":"The value at which the size is `minSize`."},\#
 "maxDataValue":{"type":"number","description":"The value at which the size is `maxSize`; greater than `minDataValue`."},\#
 "minSize":{"type":"number","minimum":0,"maximum":1024,"description":"The size at `minDataValue`.","x-unit":"device-independent pixel"},\#
@@ -3132,18 +3132,18 @@ public enum OpenRPCDocument {
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
 "stops":{"type":"array","items":{"$ref":"#/components/schemas/ColorStop"},\#
-"minItems":2,"maxItems":256,"description":"By ascending value."}}},\#
-{"type":"object","description":"The opacity, multiplied with what the colours have.","required":["type","stops"],"properties":{"type":{"const":"opacity"},\#
+"minItems":2,"maxItems":256,"description":"Stops, by ascending value."}}},\#
+{"type":"object","description":"The opacity, multiplied with that of the colours.","required":["type","stops"],"properties":{"type":{"const":"opacity"},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
 "stops":{"type":"array","items":{"$ref":"#/components/schemas/OpacityStop"},\#
-"minItems":2,"maxItems":256,"description":"By ascending value."}}},\#
+"minItems":2,"maxItems":256,"description":"Stops, by ascending value."}}},\#
 {"type":"object","description":"The angle of markers and texts, from degrees.","required":["type"],"properties":{"type":{"const":"rotation"},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
 "rotationType":{"$ref":"#/components/schemas/RotationType","description":"How the angle is measured.","default":"geographic"}}}],"examples":[{"type":"size","field":"population","stops":[{"value":1000,"size":4},\#
 {"value":1000000,"size":20}]}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"UniqueValue":{"title":"UniqueValue","description":"A symbol for features of these values.","type":"object","required":["values","symbol"],"properties":{"values":{"type":"array","items":{},\#
+"UniqueValue":{"title":"UniqueValue","description":"A symbol for features with these values.","type":"object","required":["values","symbol"],"properties":{"values":{"type":"array","items":{},\#
 "minItems":1,"maxItems":3,"description":"A string, number or boolean for each field. 1 equals 1.0, not \"1\"."},\#
 "symbol":{"$ref":"#/components/schemas/Symbol","description":"How they are drawn."},\#
 "label":{"type":"string","maxLength":1024,"description":"The label in the legend."},\#
@@ -3155,48 +3155,48 @@ public enum OpenRPCDocument {
 "label":{"type":"string","maxLength":1024,"description":"The label in the legend."},\#
 "description":{"type":"string","maxLength":4096,"description":"The description in the legend."}},\#
 "examples":[{"minValue":0,"maxValue":1000000,"label":"up to a million","symbol":{"type":"simpleMarker","color":"#E31A1C","size":10}}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"Renderer":{"title":"Renderer","description":"Which symbol a feature has, by its attributes.","oneOf":[{"type":"object","description":"The same for all.","required":["type","symbol"],"properties":{"type":{"const":"simple"},\#
+"Renderer":{"title":"Renderer","description":"Assigns symbols to features by their attributes.","oneOf":[{"type":"object","description":"One symbol for all features.","required":["type","symbol"],"properties":{"type":{"const":"simple"},\#
 "symbol":{"$ref":"#/components/schemas/Symbol","description":"How they are drawn."},\#
 "label":{"type":"string","maxLength":1024,"description":"The label in the legend."},\#
-"description":{"type":"string","maxLength":4096,"description":"The label in the legend."},\#
+"description":{"type":"string","maxLength":4096,"description":"The description in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
 "maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}},\#
-{"type":"object","description":"One for each combination of values. `fields` or `expression`.","required":["type","uniqueValues"],"properties":{"type":{"const":"uniqueValue"},\#
+{"type":"object","description":"One symbol for each combination of values. Has `fields` or `expression`.","required":["type","uniqueValues"],"properties":{"type":{"const":"uniqueValue"},\#
 "fields":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":3,"description":"The fields whose values are matched."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression whose value is matched."},\#
 "uniqueValues":{"type":"array","items":{"$ref":"#/components/schemas/UniqueValue"},\#
-"maxItems":10000,"description":"No two of the same values."},\#
-"defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all others, null included; without it they are not drawn."},\#
+"maxItems":10000,"description":"The symbols by values; no two entries have the same values."},\#
+"defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all other features, null included; without it they are not drawn."},\#
 "defaultLabel":{"type":"string","maxLength":1024,"description":"The label of the default symbol in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
 "maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}},\#
-{"type":"object","description":"One for each range of a number. `field` or `expression`.","required":["type","breaks"],"properties":{"type":{"const":"classBreaks"},\#
+{"type":"object","description":"One symbol for each range of a number. Has `field` or `expression`.","required":["type","breaks"],"properties":{"type":{"const":"classBreaks"},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
-"normalizationField":{"type":"string","minLength":1,"maxLength":1024,"description":"Divides the number; features where it is null or 0 have no number."},\#
+"normalizationField":{"type":"string","minLength":1,"maxLength":1024,"description":"The field by which the number is divided; features in which it is null or 0 have no number."},\#
 "breaks":{"type":"array","items":{"$ref":"#/components/schemas/ClassBreak"},\#
-"maxItems":1000,"description":"By ascending numbers, without overlaps."},\#
-"defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all others, null included; without it they are not drawn."},\#
+"maxItems":1000,"description":"The classes, in ascending order, without overlaps."},\#
+"defaultSymbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol of all other features, null included; without it they are not drawn."},\#
 "defaultLabel":{"type":"string","maxLength":1024,"description":"The label of the default symbol in the legend."},\#
 "visualVariables":{"type":"array","items":{"$ref":"#/components/schemas/VisualVariable"},\#
 "maxItems":16,"description":"Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter: opacity multiplies that of the color.","default":[]}}}],"examples":[{"type":"classBreaks","field":"population","breaks":[{"maxValue":1000000,"symbol":{"type":"simpleMarker","size":6}},\#
 {"maxValue":50000000,"symbol":{"type":"simpleMarker","size":12}}],"visualVariables":[]}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "LabelPlacement":{"title":"LabelPlacement","description":"The position of a label.","type":"string","enum":["automatic","pointAboveCenter","pointAboveLeft","pointAboveRight","pointBelowCenter","pointBelowLeft","pointBelowRight","pointCenterCenter","pointCenterLeft","pointCenterRight","lineAboveAlong","lineBelowAlong","lineCenterAlong","polygonAlwaysHorizontal"],"x-enum-descriptions":{"automatic":"Wherever there is room.","pointAboveCenter":"Above a point.","pointAboveLeft":"Above a point, to the left.","pointAboveRight":"Above a point, to the right.","pointBelowCenter":"Below a point.","pointBelowLeft":"Below a point, to the left.","pointBelowRight":"Below a point, to the right.","pointCenterCenter":"Over a point.","pointCenterLeft":"To the left of a point.","pointCenterRight":"To the right of a point.","lineAboveAlong":"Along a line, above it.","lineBelowAlong":"Along a line, below it.","lineCenterAlong":"Along a line, on it.","polygonAlwaysHorizontal":"Within an area, level."},\#
 "examples":["automatic"],"x-since":"0.1.0","x-domain":"symbology"},\#
-"LabelDefinition":{"title":"LabelDefinition","description":"Labels for the features of a kind.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The text; no label where it is null or empty."},\#
-"whereClause":{"$ref":"#/components/schemas/Expression","description":"The features that have it; all when absent."},\#
-"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter."},\#
+"LabelDefinition":{"title":"LabelDefinition","description":"Labels for some or all features.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The text; no label where it is null or empty."},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"The features that have the label; all when absent."},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn: a symbol of type `text`, with the defaults of that type when absent. Its own text is ignored."},\#
 "minScale":{"type":"number","exclusiveMinimum":0,"description":"Not drawn when zoomed out beyond this scale's denominator."},\#
 "maxScale":{"type":"number","exclusiveMinimum":0,"description":"Not drawn when zoomed in beyond this scale's denominator."},\#
 "placement":{"$ref":"#/components/schemas/LabelPlacement","description":"Its position.","default":"automatic"},\#
-"priority":{"type":"integer","minimum":0,"maximum":1000,"description":"The larger number gives way first.","default":0}},\#
+"priority":{"type":"integer","minimum":0,"maximum":1000,"description":"A label with a larger number gives way first.","default":0}},\#
 "examples":[{"expression":"name","whereClause":"population > 1000000","symbol":{"type":"text","size":10},\#
 "placement":"pointAboveRight","priority":0}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"PopupElement":{"title":"PopupElement","description":"An entry of a popup. `field` or `expression`.","type":"object","properties":{"field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
+"PopupElement":{"title":"PopupElement","description":"An entry of a popup. Has `field` or `expression`.","type":"object","properties":{"field":{"type":"string","minLength":1,"maxLength":1024,"description":"A field; without `expression`."},\#
 "expression":{"$ref":"#/components/schemas/Expression","description":"The expression; without `field`."},\#
 "label":{"type":"string","maxLength":1024,"description":"The label shown to people; the field's name or the expression when absent."},\#
-"format":{"type":"string","maxLength":1024,"description":"The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by `formatDate` (`%-d %B %Y`). A pattern that is valid for both, as `%d`, is one of dates for fields of dates, else one of numbers."}},\#
+"format":{"type":"string","maxLength":1024,"description":"The format of the value: for a number as in the function `format` (`%,d`, `%.2f km`), for a date as in `formatDate` (`%-d %B %Y`). A pattern that is valid for both, such as `%d`, formats dates in fields of dates, else numbers."}},\#
 "examples":[{"field":"population","label":"Inhabitants","format":"%,d"}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "PopupDefinition":{"title":"PopupDefinition","description":"The definition of the popup of a feature.","type":"object","properties":{"title":{"type":"string","maxLength":65536,"description":"A text with expressions in braces: `{name},\#
  {upper(country)}`. `{{` and `}}` are literal braces. Errors have positions in the whole text."},\#
@@ -3204,31 +3204,31 @@ public enum OpenRPCDocument {
 "maxItems":1000,"description":"Its entries; all fields when absent."}},\#
 "examples":[{"title":"{name}","elements":[{"field":"population","label":"Inhabitants","format":"%,d"}]}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "FeatureSymbol":{"title":"FeatureSymbol","description":"The symbol of a feature.","type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
-"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn; absent when it is not."},\#
-"selectionColor":{"$ref":"#/components/schemas/Color","description":"The colour that shows that it is selected; absent when it is not."}},\#
+"symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn; absent when it is not drawn."},\#
+"selectionColor":{"$ref":"#/components/schemas/Color","description":"The colour that shows that it is selected; absent when it is not selected."}},\#
 "examples":[{"id":1,"symbol":{"type":"simpleMarker","color":"#E31A1C","size":10}}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"LegendEntry":{"title":"LegendEntry","description":"An entry of a legend.","type":"object","required":["label","symbol"],"properties":{"label":{"type":"string","description":"The label shown to people: the renderer's, or made from its values."},\#
+"LegendEntry":{"title":"LegendEntry","description":"An entry of a legend.","type":"object","required":["label","symbol"],"properties":{"label":{"type":"string","description":"The label shown to people: that of the renderer, or one made from the values."},\#
 "description":{"type":"string","description":"A description."},\#
 "symbol":{"$ref":"#/components/schemas/Symbol","description":"The symbol, without visual variables; sizes are multiplied by the environment's `symbolScale`, at the map's reference scale."},\#
-"count":{"type":"integer","minimum":0,"description":"Number of features drawn with it, where requested."}},\#
+"count":{"type":"integer","minimum":0,"description":"Number of features drawn with it, if requested."}},\#
 "examples":[{"label":"up to a million","symbol":{"type":"simpleMarker","color":"#E31A1C","size":10},\#
 "count":120}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "Label":{"title":"Label","description":"A label of a feature.","type":"object","required":["id","text","symbol","placement","priority","definition"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature."},\#
 "text":{"type":"string","description":"The text."},\#
 "symbol":{"$ref":"#/components/schemas/Symbol","description":"How it is drawn: of type `text`, with the text in it."},\#
 "placement":{"$ref":"#/components/schemas/LabelPlacement","description":"Its position."},\#
-"priority":{"type":"integer","description":"The larger number gives way first."},\#
+"priority":{"type":"integer","description":"A label with a larger number gives way first."},\#
 "definition":{"type":"integer","description":"0-based index of its definition."}},\#
 "examples":[{"id":1,"text":"Paris","symbol":{"type":"text","text":"Paris","size":10},\#
 "placement":"automatic","priority":0,"definition":0}],"x-since":"0.1.0","x-domain":"symbology"},\#
-"PopupLine":{"title":"PopupLine","description":"A line of the popup of a feature.","type":"object","required":["label"],"properties":{"field":{"type":"string","description":"Absent for an expression."},\#
+"PopupLine":{"title":"PopupLine","description":"A line of the popup of a feature.","type":"object","required":["label"],"properties":{"field":{"type":"string","description":"The field; absent for an expression."},\#
 "label":{"type":"string","description":"The label shown to people."},\#
 "value":{"description":"The value, unformatted; absent for null."},\#
 "text":{"type":"string","description":"The formatted value; absent for null."}},\#
 "examples":[{"field":"population","label":"Inhabitants","value":2138551,"text":"2,138,551"}],"x-since":"0.1.0","x-domain":"symbology"},\#
 "Popup":{"title":"Popup","description":"The popup of a feature or a cluster.","type":"object","required":["id","title","lines"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"The feature; of a cluster, the one with the lowest id."},\#
 "cluster":{"$ref":"#/components/schemas/ClusterId","description":"The cluster; absent for a feature."},\#
-"title":{"type":"string","description":"May be empty."},\#
+"title":{"type":"string","description":"The title; may be empty."},\#
 "lines":{"type":"array","items":{"$ref":"#/components/schemas/PopupLine"},\#
 "description":"In order."}},\#
 "examples":[{"id":1,"title":"Paris","lines":[{"field":"population","label":"Inhabitants","value":2138551,"text":"2,138,551"}]}],"x-since":"0.1.0","x-domain":"symbology"},\#
@@ -3241,18 +3241,18 @@ public enum OpenRPCDocument {
 "waiting":{"type":"integer","description":"Number of requests that wait for it."}},\#
 "examples":[{"task":"#7","method":"layer/load","scope":"cities","waiting":1}],"x-since":"0.1.0","x-domain":"task"},\#
 "Viewpoint":{"title":"Viewpoint","description":"The region that a view shows. Immutable.","oneOf":[{"type":"object","description":"A point and a scale.","required":["type","center","targetScale"],"properties":{"type":{"const":"centerAndScale"},\#
-"center":{"$ref":"#/components/schemas/Geometry","description":"A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond 85.0511287798066 degrees is stored as given and shown at that limit: the visible area, the other kind of viewpoint, and the center in another reference are computed there."},\#
+"center":{"$ref":"#/components/schemas/Geometry","description":"A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond 85.0511287798066 degrees is stored as given but shown at that limit: the visible area, the other kind of viewpoint, and the center in another reference are computed from the limit."},\#
 "targetScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale."},\#
 "rotation":{"type":"number","description":"Rotation of north, in degrees clockwise.","default":0,"x-unit":"degree"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the center.","default":"EPSG:4326"}}},\#
-{"type":"object","description":"The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is shown up to 85.0511287798066 degrees, where that world is a square.","required":["type","geometry","spatialReference"],"properties":{"type":{"const":"boundingGeometry"},\#
-"geometry":{"$ref":"#/components/schemas/Geometry","description":"Any that is not empty."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometry."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the center.","default":"EPSG:4326"}}},\#
+{"type":"object","description":"The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is shown up to 85.0511287798066 degrees, the edge of the square world.","required":["type","geometry","spatialReference"],"properties":{"type":{"const":"boundingGeometry"},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"Any geometry that is not empty."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometry."},\#
 "rotation":{"type":"number","description":"Rotation of north, in degrees clockwise.","default":0,"x-unit":"degree"}}},\#
 {"type":"object","description":"Position and direction of a camera; scenes only.","required":["type","longitude","latitude","altitude"],"properties":{"type":{"const":"camera"},\#
 "longitude":{"type":"number","minimum":-180,"maximum":180,"description":"WGS 84.","x-unit":"degree"},\#
 "latitude":{"type":"number","minimum":-90,"maximum":90,"description":"WGS 84.","x-unit":"degree"},\#
-"altitude":{"type":"number","minimum":-100000,"maximum":1000000000,"description":"Above the ellipsoid.","x-unit":"metre"},\#
+"altitude":{"type":"number","minimum":-100000,"maximum":1000000000,"description":"Height above the ellipsoid.","x-unit":"metre"},\#
 "heading":{"type":"number","description":"Clockwise from north; kept in [0, 360).","default":0,"x-unit":"degree"},\#
 "pitch":{"type":"number","minimum":0,"maximum":180,"description":"0 straight down, 90 to the horizon, 180 straight up.","default":0,"x-unit":"degree"},\#
 "roll":{"type":"number","minimum":-180,"maximum":180,"description":"Rotation of the horizon, clockwise.","default":0,"x-unit":"degree"}}}],"examples":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
@@ -3261,15 +3261,15 @@ public enum OpenRPCDocument {
 "center":{"$ref":"#/components/schemas/Geometry","description":"A point."},\#
 "targetScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale."},\#
 "rotation":{"type":"number","description":"Unchanged when absent.","x-unit":"degree"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the center.","default":"EPSG:4326"}}},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the center.","default":"EPSG:4326"}}},\#
 {"type":"object","description":"As in Viewpoint, with padding.","required":["type","geometry","spatialReference"],"properties":{"type":{"const":"boundingGeometry"},\#
-"geometry":{"$ref":"#/components/schemas/Geometry","description":"Any that is not empty."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometry."},\#
+"geometry":{"$ref":"#/components/schemas/Geometry","description":"Any geometry that is not empty."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometry."},\#
 "padding":{"type":"number","minimum":0,"description":"Padding on each side, less than half of the width and height of the screen.","default":0,"x-unit":"device-independent pixel"},\#
 "rotation":{"type":"number","description":"Unchanged when absent.","x-unit":"degree"}}},\#
 {"type":"object","description":"Another center.","required":["type","center"],"properties":{"type":{"const":"center"},\#
 "center":{"$ref":"#/components/schemas/Geometry","description":"A point."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the center.","default":"EPSG:4326"}}},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the center.","default":"EPSG:4326"}}},\#
 {"type":"object","description":"Another scale.","required":["type","targetScale"],"properties":{"type":{"const":"scale"},\#
 "targetScale":{"type":"number","exclusiveMinimum":0,"description":"The denominator of the scale."}}},\#
 {"type":"object","description":"Another rotation.","required":["type","rotation"],"properties":{"type":{"const":"rotation"},\#
@@ -3277,13 +3277,13 @@ public enum OpenRPCDocument {
 {"type":"object","description":"As in Viewpoint. (Setting a part of a viewpoint on it changes it to a center and a scale.)","required":["type","longitude","latitude","altitude"],"properties":{"type":{"const":"camera"},\#
 "longitude":{"type":"number","minimum":-180,"maximum":180,"description":"WGS 84.","x-unit":"degree"},\#
 "latitude":{"type":"number","minimum":-90,"maximum":90,"description":"WGS 84.","x-unit":"degree"},\#
-"altitude":{"type":"number","minimum":-100000,"maximum":1000000000,"description":"Above the ellipsoid.","x-unit":"metre"},\#
+"altitude":{"type":"number","minimum":-100000,"maximum":1000000000,"description":"Height above the ellipsoid.","x-unit":"metre"},\#
 "heading":{"type":"number","description":"Clockwise from north; kept in [0, 360).","default":0,"x-unit":"degree"},\#
 "pitch":{"type":"number","minimum":0,"maximum":180,"description":"0 straight down, 90 to the horizon, 180 straight up.","default":0,"x-unit":"degree"},\#
 "roll":{"type":"number","minimum":-180,"maximum":180,"description":"Rotation of the horizon, clockwise.","default":0,"x-unit":"degree"}}},\#
 {"type":"object","description":"A bookmark of the map or scene that the view shows.","required":["type","bookmark"],"properties":{"type":{"const":"bookmark"},\#
 "bookmark":{"$ref":"#/components/schemas/ObjectId","description":"Its id."}}}],"examples":[{"type":"scale","targetScale":25000}],"x-since":"0.1.0","x-domain":"view"},\#
-"ViewpointKind":{"title":"ViewpointKind","description":"The kind of a viewpoint.","type":"string","enum":["centerAndScale","boundingGeometry","camera"],"x-enum-descriptions":{"centerAndScale":"A point and a scale.","boundingGeometry":"The visible box, as a polygon when rotated.","camera":"Scenes only: the camera; straight above the center where none was set."},\#
+"ViewpointKind":{"title":"ViewpointKind","description":"The kind of a viewpoint.","type":"string","enum":["centerAndScale","boundingGeometry","camera"],"x-enum-descriptions":{"centerAndScale":"A point and a scale.","boundingGeometry":"The visible box, as a polygon when rotated.","camera":"Scenes only: the camera; straight above the center if none was set."},\#
 "examples":["centerAndScale"],"x-since":"0.1.0","x-domain":"view"},\#
 "LocationDisplay":{"title":"LocationDisplay","description":"How a view follows a location source.","type":"object","required":["autoPanMode","wanderExtentFactor","initialZoomScale"],"properties":{"source":{"$ref":"#/components/schemas/ObjectId","description":"The source; none when absent."},\#
 "autoPanMode":{"$ref":"#/components/schemas/AutoPanMode","description":"`off` unless set; any other change of the viewpoint sets it to `off`."},\#
@@ -3300,27 +3300,27 @@ public enum OpenRPCDocument {
 "IdentifyResult":{"title":"IdentifyResult","description":"What `view/identify` found in a layer, a group or an overlay.","type":"object","required":["name","distances","popups","exceededLimit","sublayerResults"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer or group; this or `overlay`."},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
 "name":{"type":"string","description":"Its name; empty for an overlay without one."},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the geometries; absent for a group."},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries; absent for a group."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`."},\#
 "distances":{"type":"array","items":{"type":"number"},\#
-"description":"Of each feature: from the screen point to what is drawn of it, 0 on it.","x-unit":"device-independent pixel"},\#
+"description":"For each feature: the distance from the screen point to what is drawn of it; 0 on it.","x-unit":"device-independent pixel"},\#
 "popups":{"type":"array","items":{"$ref":"#/components/schemas/Popup"},\#
-"description":"Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the same order; none where popups are disabled."},\#
+"description":"The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same order; none when popups are disabled."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
 "description":"The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`."},\#
 "clusterDistances":{"type":"array","items":{"type":"number"},\#
-"description":"Of each cluster: from the screen point to its symbol, 0 on it.","x-unit":"device-independent pixel"},\#
+"description":"For each cluster: the distance from the screen point to its symbol; 0 on it.","x-unit":"device-independent pixel"},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more than `maximumResults`."},\#
 "sublayerResults":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
-"description":"Of a group: the results of its layers, top to bottom."},\#
-"error":{"$ref":"#/components/schemas/Failure","description":"Why the layer cannot be identified; others are, all the same."}},\#
+"description":"For a group: the results of its layers, top to bottom."},\#
+"error":{"$ref":"#/components/schemas/Failure","description":"Why the layer cannot be identified; other layers are identified nevertheless."}},\#
 "examples":[{"layer":"cities","name":"Cities","spatialReference":"EPSG:4326","features":[{"type":"Feature","id":1,"geometry":{"type":"Point","coordinates":[2.35,48.86]},\#
 "properties":{"name":"Paris"}}],"distances":[1.5],"popups":[],"exceededLimit":false,"sublayerResults":[]}],"x-since":"0.2.0","x-domain":"view"},\#
 "SelectResult":{"title":"SelectResult","description":"What `view/select` found in a layer or an overlay.","type":"object","required":["ids","selectedCount"],"properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer; this or `overlay`."},\#
 "overlay":{"$ref":"#/components/schemas/ObjectId","description":"The overlay; this or `layer`."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
-"description":"What was found, last drawn first."},\#
-"selectedCount":{"type":"integer","minimum":0,"description":"Its number of selected features now."}},\#
+"description":"The features that were found, last drawn first."},\#
+"selectedCount":{"type":"integer","minimum":0,"description":"Number of its selected features after this."}},\#
 "examples":[{"layer":"cities","ids":[1],"selectedCount":3}],"x-since":"0.2.0","x-domain":"view"},\#
 "LocationList":{"title":"LocationList","description":"Points, each a Geometry, or null.","type":"array","items":{"anyOf":[{"$ref":"#/components/schemas/Geometry"},\#
 {"type":"null"}]},\#
@@ -3332,16 +3332,16 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 null]],"x-since":"0.2.0","x-domain":"view"},\#
 "View":{"title":"View","description":"A view.","type":"object","required":["view","revision","width","height","dpi","spatialReference","viewpoint","scale","rotation","isNavigating","overlays","locationDisplay"],"properties":{"view":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","description":"The revision of its last change."},\#
-"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","x-coalescing":"latest"},\#
+"map":{"$ref":"#/components/schemas/ObjectId","description":"The map it shows. `state/set`, bindings and links set it, as `view/setContent` does.","x-coalescing":"latest"},\#
 "scene":{"$ref":"#/components/schemas/ObjectId","description":"The scene it shows; settable like `map`.","x-coalescing":"latest"},\#
-"width":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
-"height":{"type":"number","minimum":1,"maximum":32768,"description":"Of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
-"dpi":{"type":"number","minimum":1,"maximum":2400,"description":"Device-independent pixels an inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
-"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"Of the map.","x-coalescing":"latest"},\#
-"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"As last set.","x-coalescing":"latest"},\#
-"center":{"$ref":"#/components/schemas/Geometry","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","x-coalescing":"latest"},\#
-"scale":{"type":"number","description":"The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and rotation unchanged.","x-coalescing":"latest"},\#
-"rotation":{"type":"number","description":"Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and scale unchanged.","x-unit":"degree","x-coalescing":"latest"},\#
+"width":{"type":"number","minimum":1,"maximum":32768,"description":"Width of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
+"height":{"type":"number","minimum":1,"maximum":32768,"description":"Height of the screen.","x-unit":"device-independent pixel","x-coalescing":"merge"},\#
+"dpi":{"type":"number","minimum":1,"maximum":2400,"description":"Device-independent pixels per inch.","x-unit":"1/inch","x-coalescing":"merge"},\#
+"spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the map.","x-coalescing":"latest"},\#
+"viewpoint":{"$ref":"#/components/schemas/Viewpoint","description":"The viewpoint, as last set.","x-coalescing":"latest"},\#
+"center":{"$ref":"#/components/schemas/Geometry","description":"The point at the center of the screen, in EPSG:4326, for any kind of viewpoint. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent when it has no longitude and latitude.","x-coalescing":"latest"},\#
+"scale":{"type":"number","description":"The denominator of the scale, for any kind of viewpoint. `state/set`, bindings and links set it and leave center and rotation unchanged.","x-coalescing":"latest"},\#
+"rotation":{"type":"number","description":"Rotation of north, in degrees clockwise, in [0, 360), for any kind of viewpoint. `state/set`, bindings and links set it and leave center and scale unchanged.","x-unit":"degree","x-coalescing":"latest"},\#
 "isNavigating":{"type":"boolean","description":"Whether an animation is running.","x-coalescing":"latest"},\#
 "overlays":{"type":"array","items":{"$ref":"#/components/schemas/ObjectId"},\#
 "description":"Its overlays, first drawn first.","x-coalescing":"merge"},\#
@@ -3357,51 +3357,51 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "description":"The flags that are set."}},\#
 "examples":[{"layer":"cities","flags":["outOfScale"]}],"x-since":"0.1.0","x-domain":"view"},\#
 "PropertyName":{"title":"PropertyName","description":"The name of a property, of an environment key or of a shared object.","type":"string","minLength":1,"maxLength":64,"pattern":"^[A-Za-z_][A-Za-z0-9_]{0,63}$","examples":["score"],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","reference","status","union"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name; initially empty.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id of none of them is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value.","union":"One of the `cases` of the definition: `{\"type\": \"<case>\"}` with the properties of its payload, and no others. Those left out have their defaults. Initially the first case; where its payload has properties without a default, the definition needs a `defaultValue`."},\#
+"PropertyType":{"title":"PropertyType","description":"The type of a property, and its initial value.","type":"string","enum":["boolean","integer","number","string","json","list","dictionary","reference","status","union"],"x-enum-descriptions":{"boolean":"Initially false.","integer":"Initially 0.","number":"Initially 0.","string":"Initially empty.","json":"Any value, null included; initially null.","list":"An array; initially empty. Items that are strings, or objects with an `id`, are identified by it: each occurs once.","dictionary":"An object with members of any name; initially empty.","reference":"The id of an existing object, or null; initially null, and null again once that object is removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; another id is refused with `unknownId`. A default other than null is refused, since the object could be removed while the definition remains. Documents save null for objects that they do not hold: location sources, bindings, links, and view models owned by those.","status":"`{\"type\": \"processing\"}`, `{\"type\": \"empty\"}` (initially), `{\"type\": \"idle\", \"items\": [...]}` or `{\"type\": \"failed\", \"error\": {\"kind\", \"message\", ...}}`: state and data in one value.","union":"One of the `cases` of the definition: `{\"type\": \"<case>\"}` with the properties of its payload, and no others. Properties that are left out have their defaults. Initially the first case; if its payload has properties without a default, the definition needs a `defaultValue`."},\#
 "examples":["number"],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"Derivation":{"title":"Derivation","description":"How a property is computed. It is the property's default, else null, where the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
+"Derivation":{"title":"Derivation","description":"How a property is computed. Its value is its default, else null, when the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The expression. A name in it is one of `inputs`, else a property of the view model; other names are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
 "inputs":{"type":"object","additionalProperties":{"type":"string"},\#
-"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null where the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."}},\#
+"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."}},\#
 "examples":[{"expression":"right * 10 - wrong","inputs":{"wrong":"/viewModels/other/wrong"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without one if it had none; others are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not."},\#
+"PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without an origin if that had none. Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo are allowed."},\#
 "examples":["owner"],"x-since":"0.2.0","x-domain":"viewModel"},\#
-"PayloadProperty":{"title":"PayloadProperty","description":"A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `type`."},\#
+"PayloadProperty":{"title":"PayloadProperty","description":"A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `type`."},\#
 "type":{"$ref":"#/components/schemas/PropertyType","description":"Its type; not `union`, `reference` or `status`."},\#
-"defaultValue":{"description":"Its value where none is given."},\#
+"defaultValue":{"description":"Its value when none is given."},\#
 "isNullable":{"type":"boolean","description":"Whether null is allowed; always for json.","default":false},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
 "minimum":{"type":"number","description":"The least value of an integer or number."},\#
 "maximum":{"type":"number","description":"The greatest value."},\#
 "step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0."},\#
 "values":{"type":"array","items":{},\#
-"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that there are."}},\#
+"minItems":1,"maxItems":1000,"description":"The only strings, integers or numbers that are allowed."}},\#
 "examples":[{"name":"radius","type":"number","minimum":0}],"x-since":"0.2.0","x-domain":"viewModel"},\#
 "UnionCase":{"title":"UnionCase","description":"A case of a property of the type `union`.","type":"object","required":["name"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"The `type` of its values."},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PayloadProperty"},\#
 "maxItems":100,"description":"What its values have besides `type`."}},\#
 "examples":[{"name":"circle","properties":[{"name":"radius","type":"number","minimum":0}]}],"x-since":"0.2.0","x-domain":"viewModel"},\#
-"PropertyDefinition":{"title":"PropertyDefinition","description":"A property that a client defines. Members that it does not have are refused with `unknownMember`, whether or not the client is strict: a misspelt limit would be none.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `viewModel`."},\#
+"PropertyDefinition":{"title":"PropertyDefinition","description":"A property that a client defines. Members that it does not have are refused with `unknownMember`, whether or not the client is strict, because a misspelt limit would have no effect.","type":"object","required":["name","type"],"properties":{"name":{"$ref":"#/components/schemas/PropertyName","description":"Its name; not `viewModel`."},\#
 "type":{"$ref":"#/components/schemas/PropertyType","description":"Its type."},\#
-"defaultValue":{"description":"Its initial value, and its value when cleared; when absent null where that is allowed, else the type's, or the nearest that its limits allow, or the first of `values`. Of a derived property: its value where it cannot be computed."},\#
+"defaultValue":{"description":"Its initial value, and its value when cleared; when absent null if that is allowed, else the type's initial value, or the nearest that its limits allow, or the first of `values`. For a derived property: its value when it cannot be computed."},\#
 "isNullable":{"type":"boolean","description":"Whether null is allowed; always for json, references, and derived properties without a default.","default":false},\#
 "doc":{"type":"string","maxLength":4096,"description":"Its documentation."},\#
 "derived":{"$ref":"#/components/schemas/Derivation","description":"Computes it from others; it is then read-only."},\#
-"minimum":{"type":"number","description":"The least value of an integer or number; what is below is refused with `notAllowed`. A derived value that the limits do not allow is the default."},\#
+"minimum":{"type":"number","description":"The least value of an integer or number; a smaller one is refused with `notAllowed`. A derived value that the limits do not allow is the default."},\#
 "maximum":{"type":"number","description":"The greatest value, likewise."},\#
 "step":{"type":"number","description":"Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`."},\#
 "values":{"type":"array","items":{},\#
-"minItems":1,"maxItems":1000,"description":"An enumeration: the only strings, integers or numbers that there are; others are refused with `notAllowed`."},\#
+"minItems":1,"maxItems":1000,"description":"An enumeration: the only strings, integers or numbers that are allowed; others are refused with `notAllowed`."},\#
 "cases":{"type":"array","items":{"$ref":"#/components/schemas/UnionCase"},\#
 "minItems":1,"maxItems":100,"description":"The cases of the type `union`."},\#
 "access":{"$ref":"#/components/schemas/PropertyAccess","description":"Who may set it.","default":"all"}},\#
 "examples":[{"name":"score","type":"integer","derived":{"expression":"right * 10"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
-"PropertyValues":{"title":"PropertyValues","description":"Values by the names of properties. In requests null means unchanged, as absent does.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"viewModel"},\#
+"PropertyValues":{"title":"PropertyValues","description":"Values by the names of properties. In requests null means unchanged, like absent.","type":"object","examples":[{"right":3}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "ViewModel":{"title":"ViewModel","description":"A view model.","type":"object","required":["viewModel","revision","values"],"properties":{"viewModel":{"$ref":"#/components/schemas/ObjectId","description":"Its id."},\#
 "revision":{"type":"integer","minimum":0,"description":"The revision of its last change."},\#
 "type":{"$ref":"#/components/schemas/PropertyName","description":"Its type; absent when its properties were given with it."},\#
 "owner":{"$ref":"#/components/schemas/ObjectId","description":"The object that owns it and whose closing closes it; absent for the session."},\#
-"author":{"type":"string","description":"The `meta.origin` of the request that created it, which may set properties with the access `owner`; absent when it had none."},\#
+"author":{"type":"string","description":"The `meta.origin` of the request that created it, whose sender may set properties with the access `owner`; absent when it had none."},\#
 "values":{"$ref":"#/components/schemas/PropertyValues","description":"All its values, null included."},\#
 "properties":{"type":"array","items":{"$ref":"#/components/schemas/PropertyDefinition"},\#
 "description":"Its properties, in the order of their definition; only in the answer to `viewModel/get`."}},\#
@@ -3415,7 +3415,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "errors":{"parseError":{"code":-32700,"message":"The bytes are not JSON.","data":{"kind":"parseError","offset":33},\#
 "x-data":{"type":"object","properties":{"offset":{"type":"integer","minimum":0,"description":"0-based index in the message where parsing stopped.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
-"duplicateKey":{"code":-32700,"message":"An object has two members of one name.","data":{"kind":"duplicateKey","offset":75},\#
+"duplicateKey":{"code":-32700,"message":"An object has two members of the same name.","data":{"kind":"duplicateKey","offset":75},\#
 "x-data":{"type":"object","properties":{"offset":{"type":"integer","minimum":0,"description":"0-based index in the message where parsing stopped.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
 "tooDeep":{"code":-32700,"message":"The JSON is nested deeper than 2,048 levels.","data":{"kind":"tooDeep","offset":2113},\#
@@ -3432,7 +3432,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "batchTooLarge":{"code":-32600,"message":"The batch has more requests than the limit; none was run.","data":{"kind":"batchTooLarge","limit":1000},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","description":"The limit."}}},\#
 "x-since":"0.1.0"},\#
-"invalidRequest":{"code":-32600,"message":"The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight: `id` is null then, and `data` has the id that cannot be used.","data":{"kind":"invalidRequest","offendingId":true},\#
+"invalidRequest":{"code":-32600,"message":"The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight.","data":{"kind":"invalidRequest","offendingId":true},\#
 "x-data":{"type":"object","properties":{"offendingId":{"description":"The id that cannot be used."}}},\#
 "x-since":"0.1.0"},\#
 "shutDown":{"code":-32600,"message":"After `shutdown` only `exit` is accepted.","data":{"kind":"shutDown"},\#
@@ -3464,7 +3464,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "serverBusy":{"code":-31001,"message":"The client has left too many bytes unread; the request was not run.","data":{"kind":"serverBusy","unread":268435456},\#
 "x-data":{"type":"object","required":["unread"],"properties":{"unread":{"type":"integer","description":"Number of bytes unread.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"},\#
-"limitReached":{"code":-31004,"message":"As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#
+"limitReached":{"code":-31004,"message":"There are already as many unanswered requests, tasks or subscriptions as the limit allows; the request was not run.","data":{"kind":"limitReached","what":"tasks","limit":100000},\#
 "x-data":{"type":"object","required":["what","limit"],"properties":{"what":{"type":"string","description":"What there are too many of: `requests`, `tasks` or `subscriptions`."},\#
 "limit":{"type":"integer","minimum":1,"description":"The limit."}}},\#
 "x-since":"0.2.0"},\#
@@ -3474,7 +3474,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "unknownId":{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId","path":"/params/map","id":"m1"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."}}},\#
 "x-since":"0.1.0"},\#
-"idExists":{"code":-31011,"message":"The id is in use; or it was that of an object that was closed and that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists","path":"/params/id","id":"m1","holder":"map"},\#
+"idExists":{"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists","path":"/params/id","id":"m1","holder":"map"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."},\#
 "holder":{"type":"string","description":"The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`; `task`."}}},\#
 "x-since":"0.1.0"},\#
@@ -3496,7 +3496,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["index","error"],"properties":{"index":{"type":"integer","minimum":0,"description":"0-based index of the command."},\#
 "error":{"description":"The error object that the command answers when it is sent alone."}}},\#
 "x-since":"0.1.0"},\#
-"notACommand":{"code":-31018,"message":"The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it.","data":{"kind":"notACommand","path":"/params/commands/1/method","expected":"the name of a command"},\#
+"notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","expected":"the name of a command"},\#
 "x-since":"0.1.0"},\#
 "wrongKind":{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind","path":"/params/group","expected":"`group`","id":"owners","found":"table"},\#
 "x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The layer."},\#
@@ -3512,7 +3512,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "nothingToRedo":{"code":-31025,"message":"History has fewer steps to redo.","data":{"kind":"nothingToRedo"},\#
 "x-since":"0.1.0"},\#
-"undoRequired":{"code":-31029,"message":"`meta.undo` is false, and the command does what only a step of history may: it creates, removes or moves objects, or it is one of `edit`.","data":{"kind":"undoRequired"},\#
+"undoRequired":{"code":-31029,"message":"`meta.undo` is false, but the command needs a step of history: it creates, removes or moves objects, or it is one of `edit`.","data":{"kind":"undoRequired"},\#
 "x-since":"0.2.0"},\#
 "editInProgress":{"code":-31026,"message":"An edit is in progress; end or cancel it first.","data":{"kind":"editInProgress"},\#
 "x-since":"0.1.0"},\#
@@ -3523,7 +3523,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "invalidDocument":{"code":-31080,"message":"The file is not a valid document: not JSON, truncated, a member of another type or out of range, an unknown or repeated id.","data":{"kind":"invalidDocument","path":"/maps/0/operationalLayers/0/opacity","expected":"number in 0...1","file":"/data/world.json","reason":"expected number in 0...1, found 2"},\#
 "x-data":{"type":"object","required":["file","reason"],"properties":{"file":{"type":"string","description":"The path of the document."},\#
 "reason":{"type":"string","description":"What is invalid."},\#
-"offset":{"type":"integer","description":"0-based index, in bytes, where it stops being JSON.","x-unit":"byte"},\#
+"offset":{"type":"integer","description":"0-based index, in bytes, where it is no longer JSON.","x-unit":"byte"},\#
 "error":{"description":"The error object that a request with this content would get."}}},\#
 "x-since":"0.1.0"},\#
 "documentTooNew":{"code":-31081,"message":"The document's format is of a newer version; nothing was changed.","data":{"kind":"documentTooNew","path":"/version","expected":"at most 1","file":"/data/world.json","version":2,"supported":1},\#
@@ -3534,7 +3534,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "saveFailed":{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed","path":"/data/world.json","reason":"No space left on device"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"reason":{"type":"string","description":"The operating system's message."}}},\#
 "x-since":"0.1.0"},\#
-"fileExists":{"code":-31086,"message":"There is a file of that name, and `ifExists` does not let it be replaced.","data":{"kind":"fileExists","path":"/data/cities.geojson"},\#
+"fileExists":{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists","path":"/data/cities.geojson"},\#
 "x-since":"0.2.0"},\#
 "documentTooLarge":{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge","path":"/data/world.json","expected":"at most 1073741824 bytes, 100000000 values and 2048 levels","bytes":1300000000,"values":40000000,"depth":9},\#
 "x-data":{"type":"object","required":["bytes","values","depth"],"properties":{"bytes":{"type":"integer","description":"The size that its file would have."},\#
@@ -3543,9 +3543,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.2.0"},\#
 "documentUntitled":{"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"},\#
 "x-since":"0.1.0"},\#
-"documentBusy":{"code":-31084,"message":"A document is being opened or reverted: what would change or save the model before it is refused until that has ended, by whomever it was sent.","data":{"kind":"documentBusy"},\#
+"documentBusy":{"code":-31084,"message":"A document is being opened or reverted.","data":{"kind":"documentBusy"},\#
 "x-since":"0.2.0"},\#
-"cycle":{"code":-31019,"message":"Objects would contain or depend on themselves: a group in itself, a derived property, links whose values never agree.","data":{"kind":"cycle","path":"/params/group","paths":["/layers/g1","/layers/g2","/layers/g1"]},\#
+"cycle":{"code":-31019,"message":"Objects would contain or depend on themselves: a group that contains itself, a derived property that depends on itself, links whose values never agree.","data":{"kind":"cycle","path":"/params/group","paths":["/layers/g1","/layers/g2","/layers/g1"]},\#
 "x-data":{"type":"object","required":["paths"],"properties":{"paths":{"type":"array","items":{"type":"string"},\#
 "description":"Pointers to the members of the cycle, in order."}}},\#
 "x-since":"0.1.0"},\#
@@ -3561,14 +3561,14 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "wrongType":{"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType","path":"/params/value","expected":"string"},\#
 "x-since":"0.1.0"},\#
-"notAllowed":{"code":-31115,"message":"A value is of its type, but the definition of its property does not allow it.","data":{"kind":"notAllowed","path":"/params/values/age","expected":"a number of at most 120","rule":"maximum"},\#
-"x-data":{"type":"object","required":["rule"],"properties":{"rule":{"type":"string","description":"What it breaks: `minimum`, `maximum`, `step` or `values`."}}},\#
+"notAllowed":{"code":-31115,"message":"A value has the right type, but the definition of its property does not allow it.","data":{"kind":"notAllowed","path":"/params/values/age","expected":"a number of at most 120","rule":"maximum"},\#
+"x-data":{"type":"object","required":["rule"],"properties":{"rule":{"type":"string","description":"The rule that it breaks: `minimum`, `maximum`, `step` or `values`."}}},\#
 "x-since":"0.2.0"},\#
 "valueTooLarge":{"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge","path":"/params/value"},\#
 "x-since":"0.1.0"},\#
 "alreadyDefined":{"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"},\#
 "x-since":"0.1.0"},\#
-"invalidDefinition":{"code":-31107,"message":"A property cannot be defined so: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition","path":"/params/properties","expected":"a name other than viewModel"},\#
+"invalidDefinition":{"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition","path":"/params/properties","expected":"a name other than viewModel"},\#
 "x-since":"0.1.0"},\#
 "notANode":{"code":-31108,"message":"The object has no environment: it is not a map, scene, view, overlay or layer.","data":{"kind":"notANode","path":"/params/node","expected":"a map, scene, view, overlay or layer"},\#
 "x-since":"0.1.0"},\#
@@ -3606,7 +3606,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "invalidGeometry":{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry","path":"/params/line/coordinates","expected":"at least two positions"},\#
 "x-data":{"type":"object","properties":{"at":{"type":"array","items":{"type":"number"},\#
 "description":"x and y of the fault, in the spatial reference in which it was found."},\#
-"feature":{"type":"integer","description":"The feature that has the geometry, where it is none of the request."}}},\#
+"feature":{"type":"integer","description":"The feature that has the geometry, if the geometry is not in the request."}}},\#
 "x-since":"0.1.0"},\#
 "emptyGeometry":{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry","path":"/params/viewpoint/geometry","expected":"a geometry that is not empty"},\#
 "x-since":"0.1.0"},\#
@@ -3627,13 +3627,13 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["reason"],"properties":{"driver":{"type":"string","description":"The driver."},\#
 "reason":{"type":"string","description":"The driver's message."}}},\#
 "x-since":"0.1.0"},\#
-"readerFailed":{"code":-31039,"message":"The process that read the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"readerFailed","path":"/data/bad.kml","driver":"LIBKML","signal":11,"messages":[]},\#
+"readerFailed":{"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed","path":"/data/bad.kml","driver":"LIBKML","signal":11,"messages":[]},\#
 "x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, once one recognized the file."},\#
 "signal":{"type":"integer","description":"The number of the signal that ended it."},\#
 "messages":{"type":"array","items":{"type":"string"},\#
 "description":"GDAL's last messages, oldest first."}}},\#
 "x-since":"0.2.0"},\#
-"writerFailed":{"code":-31087,"message":"The process that wrote the file died: of a fault in a format's library, at its bound of memory, or killed by another.","data":{"kind":"writerFailed","path":"/data/cities.gpkg","signal":9,"messages":[]},\#
+"writerFailed":{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed","path":"/data/cities.gpkg","signal":9,"messages":[]},\#
 "x-data":{"type":"object","required":["messages"],"properties":{"driver":{"type":"string","description":"The driver, where it is known."},\#
 "signal":{"type":"integer","description":"The number of the signal that ended it."},\#
 "messages":{"type":"array","items":{"type":"string"},\#
@@ -3654,7 +3654,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "description":"Its layers."}}},\#
 "x-since":"0.1.0"},\#
 "sourceClosed":{"code":-31049,"message":"The layer's source was closed before the layer was loaded.","data":{"kind":"sourceClosed","layer":"cities"},\#
-"x-data":{"type":"object","properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, where several were loaded."}}},\#
+"x-data":{"type":"object","properties":{"layer":{"$ref":"#/components/schemas/ObjectId","description":"The layer, if several were loaded."}}},\#
 "x-since":"0.1.0"},\#
 "notLoaded":{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"},\#
 "x-since":"0.1.0"},\#
@@ -3666,10 +3666,10 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The name found in the expression."}}},\#
 "x-since":"0.1.0"},\#
-"wrongFieldType":{"code":-31056,"message":"The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it states the time of a feature.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
+"wrongFieldType":{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType","path":"/params/renderer/field","expected":"a field of numbers","found":"boolean"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"$ref":"#/components/schemas/FieldType","description":"The type of the field."}}},\#
 "x-since":"0.1.0"},\#
-"tooManyGroups":{"code":-31058,"message":"The features have too many distinct values to be grouped by them in the memory of a query.","data":{"kind":"tooManyGroups","limit":4000000},\#
+"tooManyGroups":{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups","limit":4000000},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The greatest number of values: groups times fields and statistics."}}},\#
 "x-since":"0.2.0"},\#
 "noTime":{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime","path":"/params/timeExtent","id":"cities"},\#
@@ -3681,13 +3681,13 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
-"expressionType":{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes a function arguments that it does not take.","data":{"kind":"expressionType","path":"/params/whereClause","expected":"a text","line":1,"column":9,"offset":8,"found":"a number"},\#
+"expressionType":{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType","path":"/params/whereClause","expected":"a text","line":1,"column":9,"offset":8,"found":"a number"},\#
 "x-data":{"type":"object","required":["line","column","offset","found"],"properties":{"line":{"type":"integer","minimum":1,"description":"Line in the expression, from 1."},\#
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
-"expressionTooDeep":{"code":-31062,"message":"The expression is nested too deeply, or too long.","data":{"kind":"expressionTooDeep","path":"/params/whereClause","expected":"at most 100 parentheses inside one another","line":1,"column":101,"offset":100,"found":"more"},\#
+"expressionTooDeep":{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep","path":"/params/whereClause","expected":"at most 100 parentheses inside one another","line":1,"column":101,"offset":100,"found":"more"},\#
 "x-data":{"type":"object","required":["line","column","offset","found"],"properties":{"line":{"type":"integer","minimum":1,"description":"Line in the expression, from 1."},\#
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
@@ -3702,7 +3702,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "invalidStops":{"code":-31072,"message":"Stops of a visual variable are out of order.","data":{"kind":"invalidStops","path":"/params/renderer/visualVariables/0/stops/1/value","expected":"a number greater than 1","found":"1"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The value found there."}}},\#
 "x-since":"0.1.0"},\#
-"invalidTemplate":{"code":-31073,"message":"A popup's title has unpaired braces, or a format is not one.","data":{"kind":"invalidTemplate","path":"/params/popup/elements/0/format","expected":"a pattern of numbers, or %s","found":"%d of %d"},\#
+"invalidTemplate":{"code":-31073,"message":"A popup's title has unpaired braces, or a format is invalid.","data":{"kind":"invalidTemplate","path":"/params/popup/elements/0/format","expected":"a pattern of numbers, or %s","found":"%d of %d"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The text found there."},\#
 "line":{"type":"integer","minimum":1,"description":"Line in the title, from 1."},\#
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
@@ -3747,12 +3747,12 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"snapshot","description":"As in `state/observe`; absent when it is sent in parts.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}}],"example":{"subscription":"sub1","revision":912,"snapshot":[{"path":"/views/v1/isNavigating","value":false}]},\#
 "x-since":"0.1.0"},\#
-{"name":"state/ended","description":"The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them leads to an object that existed and is gone; what may come back does not end it yet: what undo has closed, as long as there are steps to redo, and what was closed amid an edit, until that ends. A path with `*` keeps it. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"state/ended","description":"The last message of a subscription of any kind: what it observes was closed. A subscription to paths ends when each path leads to an object that existed and no longer does. An object that may come back does not end it yet: one that undo has closed, as long as there are steps to redo, and one that was closed during an edit, until the edit ends. A subscription with `*` in a path does not end. `state/unobserve` is not needed afterwards.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The world's revision.","required":true,"schema":{"type":"integer"}},\#
 {"name":"reason","description":"Why.","required":true,"schema":{"$ref":"#/components/schemas/EndReason"}},\#
-{"name":"object","description":"The last object that it followed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#
+{"name":"object","description":"The last object that it observed.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}}],"example":{"subscription":"sub1","revision":9,"reason":"closed","object":"v1"},\#
 "x-since":"0.2.0"},\#
-{"name":"state/snapshotPart","description":"A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by members.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
+{"name":"state/snapshotPart","description":"A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged member by member.","direction":"serverToClient","coalescing":"every","paramStructure":"by-name","params":[{"name":"subscription","description":"The handle.","required":true,"schema":{"type":"string"}},\#
 {"name":"revision","description":"The revision of the snapshot.","required":true,"schema":{"type":"integer"}},\#
 {"name":"values","description":"A part of the values.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"}}},\#
 {"name":"isLast","description":"Whether this is the last part.","required":true,"schema":{"type":"boolean"}}],"example":{"subscription":"sub1","revision":7,"values":[],"isLast":true},\#
@@ -3762,7 +3762,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"base","description":"The revision of the previous notification.","required":true,"schema":{"type":"integer"}},\#
 {"name":"revision","description":"The revision of this notification.","required":true,"schema":{"type":"integer"}},\#
 {"name":"origin","description":"The author of the change.","required":true,"schema":{"$ref":"#/components/schemas/Origin"}},\#
-{"name":"viewpoints","description":"In the requested kinds.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Viewpoint"}}},\#
+{"name":"viewpoints","description":"The viewpoint, in the requested kinds.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Viewpoint"}}},\#
 {"name":"isNavigating","description":"Whether an animation is running.","required":true,"schema":{"type":"boolean"}}],"example":{"subscription":"sub2","view":"v1","base":3,"revision":4,"origin":{"type":"client","name":"panel-2"},\#
 "viewpoints":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}],"isNavigating":false},\#
@@ -3790,7 +3790,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/environments/*","description":"Values and shared objects of a node.","schema":{"$ref":"#/components/schemas/EnvironmentScope"},\#
 "coalescing":"every"},\#
-{"path":"/environments/*/values","description":"What is set at the node, by key.","schema":{"type":"object","additionalProperties":{}},\#
+{"path":"/environments/*/values","description":"The values set at the node, by key.","schema":{"type":"object","additionalProperties":{}},\#
 "coalescing":"merge"},\#
 {"path":"/environments/*/objects","description":"View models that the node shares, by name.","schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/ObjectId"}},\#
 "coalescing":"merge"},\#
@@ -3828,7 +3828,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/visibilityMode","description":"How a group shows its layers; absent for others.","schema":{"$ref":"#/components/schemas/GroupVisibilityMode"},\#
 "coalescing":"merge"},\#
-{"path":"/layers/*/spatialReference","description":"Of its features; absent for a group.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
+{"path":"/layers/*/spatialReference","description":"The spatial reference of its features; absent for a group.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*/geometryType","description":"As in simple features; absent for a table and a group.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
@@ -3881,9 +3881,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/maps/*/initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
 "coalescing":"merge"},\#
-{"path":"/maps/*/referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","schema":{"type":"number"},\#
+{"path":"/maps/*/referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
-{"path":"/maps/*/minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","schema":{"type":"number"},\#
+{"path":"/maps/*/minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/maps/*/maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
@@ -3930,7 +3930,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"every"},\#
 {"path":"/scenes/*/title","description":"Its title.","schema":{"type":"string"},\#
 "coalescing":"merge"},\#
-{"path":"/scenes/*/loadStatus","description":"Derived from its layers and tables: failed when one has failed, with its error; loading while one is; loaded when all are. Elevation sources are not included: the command that adds them opens them, each has its own `loadStatus`, and `scene/retryElevationSource` opens one again that failed with its document.","schema":{"$ref":"#/components/schemas/LoadStatus"},\#
+{"path":"/scenes/*/loadStatus","description":"Derived from its layers and tables: failed when one has failed, with its error; loading while one is; loaded when all are. Elevation sources are not included: the command that adds a source opens it, each source has its own `loadStatus`, and `scene/retryElevationSource` opens one again that could not be opened with its document.","schema":{"$ref":"#/components/schemas/LoadStatus"},\#
 "coalescing":"latest"},\#
 {"path":"/scenes/*/basemap","description":"Background and reference layers; absent when there is none.","schema":{"$ref":"#/components/schemas/Basemap"},\#
 "coalescing":"merge"},\#
@@ -3942,9 +3942,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/scenes/*/initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
 "coalescing":"merge"},\#
-{"path":"/scenes/*/referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent they keep it at every scale.","schema":{"type":"number"},\#
+{"path":"/scenes/*/referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
-{"path":"/scenes/*/minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing views do not change until they move.","schema":{"type":"number"},\#
+{"path":"/scenes/*/minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
 {"path":"/scenes/*/maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
@@ -3958,25 +3958,25 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/views/*","description":"A view.","schema":{"$ref":"#/components/schemas/View"},\#
 "coalescing":"every"},\#
-{"path":"/views/*/map","description":"The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
+{"path":"/views/*/map","description":"The map it shows. `state/set`, bindings and links set it, as `view/setContent` does.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
 "coalescing":"latest"},\#
 {"path":"/views/*/scene","description":"The scene it shows; settable like `map`.","schema":{"$ref":"#/components/schemas/ObjectId"},\#
 "coalescing":"latest"},\#
-{"path":"/views/*/width","description":"Of the screen.","schema":{"type":"number"},\#
+{"path":"/views/*/width","description":"Width of the screen.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
-{"path":"/views/*/height","description":"Of the screen.","schema":{"type":"number"},\#
+{"path":"/views/*/height","description":"Height of the screen.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
-{"path":"/views/*/dpi","description":"Device-independent pixels an inch.","schema":{"type":"number"},\#
+{"path":"/views/*/dpi","description":"Device-independent pixels per inch.","schema":{"type":"number"},\#
 "coalescing":"merge"},\#
-{"path":"/views/*/spatialReference","description":"Of the map.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
+{"path":"/views/*/spatialReference","description":"The spatial reference of the map.","schema":{"$ref":"#/components/schemas/SpatialReference"},\#
 "coalescing":"latest"},\#
-{"path":"/views/*/viewpoint","description":"As last set.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
+{"path":"/views/*/viewpoint","description":"The viewpoint, as last set.","schema":{"$ref":"#/components/schemas/Viewpoint"},\#
 "coalescing":"latest"},\#
-{"path":"/views/*/center","description":"The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and latitude.","schema":{"$ref":"#/components/schemas/Geometry"},\#
+{"path":"/views/*/center","description":"The point at the center of the screen, in EPSG:4326, for any kind of viewpoint. `state/set`, bindings and links set it and leave scale and rotation unchanged. Absent when it has no longitude and latitude.","schema":{"$ref":"#/components/schemas/Geometry"},\#
 "coalescing":"latest"},\#
-{"path":"/views/*/scale","description":"The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and rotation unchanged.","schema":{"type":"number"},\#
+{"path":"/views/*/scale","description":"The denominator of the scale, for any kind of viewpoint. `state/set`, bindings and links set it and leave center and rotation unchanged.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
-{"path":"/views/*/rotation","description":"Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`, bindings and links set it and leave center and scale unchanged.","schema":{"type":"number"},\#
+{"path":"/views/*/rotation","description":"Rotation of north, in degrees clockwise, in [0, 360), for any kind of viewpoint. `state/set`, bindings and links set it and leave center and scale unchanged.","schema":{"type":"number"},\#
 "coalescing":"latest"},\#
 {"path":"/views/*/isNavigating","description":"Whether an animation is running.","schema":{"type":"boolean"},\#
 "coalescing":"latest"},\#

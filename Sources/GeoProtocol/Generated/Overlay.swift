@@ -8,7 +8,7 @@ import JSON
 /// Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each, and
 /// nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large sets are
 /// sent in columns: numbers as base64 of little-endian float64 or as arrays, geometries as well-known binary. A
-/// client divides what is larger than 16 MiB among several messages.
+/// client sends more than 16 MiB in several messages.
 public enum OverlayProtocol {
   /// Features in columns of equal length.
   public struct FeatureColumns: JSONDecodable, JSONEncodable, Sendable {
@@ -112,7 +112,7 @@ public enum OverlayProtocol {
       public var view: String
       /// The new object's id; minted when absent.
       public var id: String?
-      /// Of its graphics.
+      /// The spatial reference of its graphics.
       public var spatialReference: String
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
@@ -572,7 +572,7 @@ public enum OverlayProtocol {
       public var z: JSONOpaque?
       /// Geometries; instead of `x` and `y`.
       public var geometry: JSONOpaque?
-      /// Of the coordinates, which are transformed to the overlay's; the overlay's when absent.
+      /// The spatial reference of the coordinates, which are transformed to the overlay's; the overlay's when absent.
       public var spatialReference: String?
       /// Ids; minted when absent.
       public var ids: JSONOpaque?
@@ -691,7 +691,7 @@ public enum OverlayProtocol {
     }
   }
 
-  /// Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it differs.
+  /// Replaces all graphics. A graphic whose id is in both stays selected, and is published only if it differs.
   public enum ReplaceGraphics {
     public static let name: StaticString = "overlay/replaceGraphics"
 
@@ -764,7 +764,7 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The overlay.
       public var overlay: String
-      /// Which graphics.
+      /// The graphics.
       public var ids: JSONOpaque
       /// New eastings or longitudes; with `y`.
       public var x: JSONOpaque?
@@ -927,15 +927,15 @@ public enum OverlayProtocol {
   }
 
   /// The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the environment's
-  /// `symbolScale` and follow the map's reference scale. A graphic's own symbol takes precedence; without one and
-  /// without a renderer it is not drawn. Visibility is ignored.
+  /// `symbolScale` and follow the map's reference scale. A graphic's own symbol takes precedence; without its own
+  /// symbol and a renderer a graphic is not drawn. Visibility is ignored.
   public enum SymbolFor {
     public static let name: StaticString = "overlay/symbolFor"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// Which graphics.
+      /// The graphics.
       public var ids: [Int]
 
       public init(overlay: String, ids: [Int]) {
@@ -979,9 +979,9 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// Which graphics.
+      /// The graphics.
       public var ids: [Int]
-      /// Only those drawn at this scale's denominator; all when absent.
+      /// Only labels drawn at this scale's denominator; all when absent.
       public var scale: Double?
 
       public init(overlay: String, ids: [Int], scale: Double? = nil) {
@@ -1002,7 +1002,7 @@ public enum OverlayProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// In the order of the ids; of one feature by the order of definitions.
+      /// In the order of the ids; those of one graphic in the order of definitions.
       public var labels: [SymbologyProtocol.Label]
 
       public init(revision: Int, labels: [SymbologyProtocol.Label]) {
@@ -1029,7 +1029,7 @@ public enum OverlayProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var overlay: String
-      /// Which graphics.
+      /// The graphics.
       public var ids: [Int]
 
       public init(overlay: String, ids: [Int]) {

@@ -11,11 +11,11 @@ import JSON
 public enum SceneProtocol {
   /// The ground of a scene.
   public struct BaseSurface: JSONDecodable, JSONEncodable, Sendable {
-    /// First match first.
+    /// In order of precedence.
     public var elevationSources: [SceneProtocol.ElevationSource]
     /// Factor by which heights are drawn; heights in answers are not multiplied.
     public var elevationExaggeration: Double
-    /// Whether the sources are used: if not, every point is `outside`.
+    /// Whether the sources are used; if not, every point is `outside`.
     public var isEnabled: Bool
     /// 0 transparent, 1 opaque.
     public var opacity: Double
@@ -57,7 +57,7 @@ public enum SceneProtocol {
   public struct BaseSurfaceUpdate: JSONDecodable, JSONEncodable, Sendable {
     /// Factor by which heights are drawn; heights in answers are not multiplied.
     public var elevationExaggeration: Double?
-    /// Whether the sources are used: if not, every point is `outside`.
+    /// Whether the sources are used; if not, every point is `outside`.
     public var isEnabled: Bool?
     /// 0 transparent, 1 opaque.
     public var opacity: Double?
@@ -104,10 +104,10 @@ public enum SceneProtocol {
     public var id: String
     /// The file, absolute.
     public var path: String
-    /// `loaded`, or `failed` where the raster of an opened document could not be opened: `scene/retryElevationSource`
+    /// `loaded`, or `failed` when the raster of an opened document could not be opened: `scene/retryElevationSource`
     /// tries again.
     public var loadStatus: LayerProtocol.LoadStatus
-    /// Of the raster; absent unless it is loaded.
+    /// The spatial reference of the raster; absent unless it is loaded.
     public var spatialReference: String?
     /// Its extent, in its spatial reference; absent unless it is loaded.
     public var extent: SessionProtocol.Envelope?
@@ -169,11 +169,11 @@ public enum SceneProtocol {
   public enum ElevationSample: JSONDecodable, JSONEncodable, Sendable {
     /// A height.
     case value(Value)
-    /// Sources cover the point, and none has a value there.
+    /// Sources cover the point, but none has a value there.
     case noData
     /// No source covers it.
     case outside
-    /// No loaded source has a height there, and one that is not loaded may.
+    /// No loaded source has a height there, but one that is not loaded may have one.
     case notLoaded(NotLoaded)
 
     /// A height.
@@ -207,7 +207,7 @@ public enum SceneProtocol {
       }
     }
 
-    /// No loaded source has a height there, and one that is not loaded may.
+    /// No loaded source has a height there, but one that is not loaded may have one.
     public struct NotLoaded: Sendable {
       /// The first source that is not loaded.
       public var source: String
@@ -262,14 +262,14 @@ public enum SceneProtocol {
 
   /// How a height between cell centres is computed.
   public enum Interpolation: String, WireEnum {
-    /// From the four cells around it.
+    /// From the four cells around the point.
     case bilinear
-    /// From the cell it is in.
+    /// From the cell in which the point lies.
     case nearest
   }
 
-  /// Creates a scene over elevation rasters (GeoTIFF). A scene without any is there at once, for the requests behind
-  /// this one.
+  /// Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the requests that
+  /// follow this one.
   public enum Create {
     public static let name: StaticString = "scene/create"
 
@@ -278,7 +278,7 @@ public enum SceneProtocol {
       public var id: String?
       /// Its title.
       public var title: String?
-      /// Paths, first match first.
+      /// Paths, in order of precedence.
       public var elevationSources: [String]
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
@@ -387,10 +387,10 @@ public enum SceneProtocol {
       /// The viewpoint of views created without one; the world when absent.
       public var initialViewpoint: ViewProtocol.Viewpoint?
       /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
-      /// outlines and halos included. When absent they keep it at every scale.
+      /// outlines and halos included. When absent, they keep that size at every scale.
       public var referenceScale: Double?
-      /// Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped. Existing
-      /// views do not change until they move.
+      /// Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is
+      /// clamped. Existing views do not change until they move.
       public var minScale: Double?
       /// Views are not zoomed in beyond this denominator; clamped likewise.
       public var maxScale: Double?
@@ -596,8 +596,8 @@ public enum SceneProtocol {
     }
   }
 
-  /// Opens the raster of an elevation source that failed when a document was opened. A loaded one is unchanged. When
-  /// it fails again the error is answered and the source stays failed. Undo does not change load states.
+  /// Opens the raster of an elevation source again that failed when a document was opened. A loaded one is unchanged.
+  /// If it fails again, the answer is the error and the source stays failed. Undo does not change load states.
   public enum RetryElevationSource {
     public static let name: StaticString = "scene/retryElevationSource"
 
@@ -689,7 +689,7 @@ public enum SceneProtocol {
     }
   }
 
-  /// Heights at points. A height is that of the first loaded source that has one at the point, even where an earlier
+  /// Heights at points. A height is that of the first loaded source that has one at the point, even if an earlier
   /// source is not loaded; the answer names the source. A point that has no coordinates in a source's reference is
   /// outside of that source.
   public enum Elevation {
@@ -700,12 +700,12 @@ public enum SceneProtocol {
       public var scene: String
       /// Points.
       public var points: [JSONOpaque]
-      /// Of the points.
+      /// The spatial reference of the points.
       public var spatialReference: String
       /// The interpolation.
       public var interpolation: SceneProtocol.Interpolation
-      /// Whether a source that covers a point and has no value there hides the sources after it: the answer is
-      /// `noData` then. Otherwise they are asked.
+      /// Whether a source that covers a point but has no value there hides the sources after it: the answer is then
+      /// `noData`. Otherwise the sources after it are used.
       public var stopAtNoData: Bool
 
       public init(

@@ -41,7 +41,7 @@ public protocol SceneHandlers: MethodHandlers {
     _ params: RemoveElevationSource.Params, in world: inout Types.World
   ) throws -> Answer<RemoveElevationSource.Result>
 
-  /// Opens the raster of an elevation source that failed when a document was opened.
+  /// Opens the raster of an elevation source again that failed when a document was opened.
   static func retryElevationSource(
     _ params: RetryElevationSource.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, RetryElevationSource.Result>

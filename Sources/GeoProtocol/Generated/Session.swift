@@ -15,7 +15,7 @@ public enum SessionProtocol {
   }
 
   /// A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
-  /// `http://` address where the server runs with `--allow-network`.
+  /// `http://` address if the server runs with `--allow-network`.
   static func readFilePath(_ json: JSONValue) throws(JSONError) -> String {
     try json.string("string of 1 to 4096 characters") { (1...4096).contains($0.unicodeScalars.count) }
   }
@@ -88,30 +88,33 @@ public enum SessionProtocol {
 
   /// Control fields that the params of any request may carry as `meta`.
   public struct Meta: JSONDecodable, JSONEncodable, Sendable {
-    /// Identifies the author; all changes of a command carry it, so that the author can recognize them. What changes
-    /// at the end of a task has the origin `task`.
+    /// Identifies the author; all changes of a command carry it, so that the author can recognize them. Changes at
+    /// the end of a task have the origin `task`.
     public var origin: String?
-    /// Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a `path`
-    /// or a `binding` ...), or the world when it names none, has changed since this revision. Used by commands only.
+    /// Refuses the request with `contentModified` when the object that it names (`view`, `map`, `node`, that of a
+    /// `path` or a `binding` ...), or the world if it names none, has changed since this revision. Used by commands,
+    /// processes and tasks only.
     public var ifRevision: Int?
     /// The name of the step in the undo history; the method's name when absent.
     public var step: String?
-    /// False for a live write: it leaves no step of history. Allowed for what sets values, and for adding, changing
-    /// and removing graphics; what creates, removes or moves objects is refused with `undoRequired`. Used by commands
-    /// only; a transaction's counts for all its commands. Undo takes back what a step changed, and no live write
-    /// besides: member by member of objects and graphics; a property of a view model is one value.
+    /// False for a live write: it makes no step of history. Allowed for commands that set values, and for adding,
+    /// changing and removing graphics; commands that create, remove or move objects are refused with `undoRequired`.
+    /// Used by commands only; the value of a transaction applies to all its commands. Undo restores what a step
+    /// changed, and leaves other live writes unchanged: objects and graphics are restored member by member, a
+    /// property of a view model as one value.
     public var undo: Bool
-    /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
-    /// understood as well.
+    /// Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is accepted
+    /// as well.
     public var progressToken: JSONOpaque?
-    /// Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with this
-    /// token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply follows the
-    /// last one, without what was in them. Such a request joins no other, and its result is not remembered (`once`).
-    /// Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods understand it as well.
+    /// Requests the result in parts, as in LSP. A method that has parts sends each by `$/progress` with this token,
+    /// as fast as the client reads; a part has at most 1 MiB, unless one element is longer. The reply follows the
+    /// last part, without what the parts contained. Such a request joins no other, and its result is not remembered
+    /// (`once`). Methods without parts ignore the token. Methods with parts also accept it beside `meta`, as LSP's
+    /// libraries write it.
     public var partialResultToken: JSONOpaque?
-    /// Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do not
-    /// wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with
-    /// `partialResultToken` only.
+    /// Maximum number of parts that are sent and not yet acknowledged by `task/acknowledgeParts`, so that parts do
+    /// not accumulate in the memory of a client that keeps reading for other answers. Unlimited when absent. Used
+    /// with `partialResultToken` only.
     public var partialResultWindow: Int?
     /// Scope, key, handle, timeout and priority of a task. Used by tasks only.
     public var task: SessionProtocol.TaskOptions?
@@ -194,8 +197,8 @@ public enum SessionProtocol {
   }
 
   /// With `scope` and `key` the latest task wins: a request with equal params joins the running task, another
-  /// supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent make no
-  /// difference; `meta` is ignored.
+  /// supersedes it. Params are compared by value: the order of members does not matter, 1 equals 1.0, null equals
+  /// absent; `meta` is ignored.
   public struct TaskOptions: JSONDecodable, JSONEncodable, Sendable {
     /// The object whose closing ends the task; the session when absent.
     public var scope: String?
@@ -208,12 +211,12 @@ public enum SessionProtocol {
     /// Time after which the task is cancelled with `timedOut`. Unit: second.
     public var timeout: Double?
     /// With `key`: a request with equal params does not run again once the task has succeeded, whatever has changed
-    /// since; it gets the same result. Other params run, and are the ones to compare with from then on. What failed
-    /// or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB together with their
-    /// params, each as long as the scope exists.
+    /// since; it gets the same result. A request with other params runs, and later requests are compared with it. A
+    /// task that failed or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB together
+    /// with their params, each as long as the scope exists.
     public var once: Bool
-    /// How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents. Without
-    /// effect on saves, which wait for one another alone.
+    /// How urgent it is compared with other tasks; when absent `utility`, or `userInitiated` for opening documents.
+    /// It has no effect on saves, which wait only for one another.
     public var priority: SessionProtocol.TaskPriority?
 
     public init(
@@ -274,15 +277,15 @@ public enum SessionProtocol {
     }
   }
 
-  /// How urgent a task is. Long tasks hold up no short one, as long as there are fewer of them than 16, or than twice
-  /// the processors where that is more: they yield once they take longer than 50 ms. Others begin as these end, the
-  /// most urgent first, then the oldest.
+  /// How urgent a task is. Tasks yield once they take longer than 50 ms, so that long tasks do not delay short ones
+  /// as long as there are fewer of them than 16, or than twice the number of processors if that is more. Beyond that
+  /// number, tasks begin as others end, the most urgent first, then the oldest.
   public enum TaskPriority: String, WireEnum {
     /// Begins after other tasks and yields to them.
     case background
     /// Yields to other tasks once it takes long.
     case utility
-    /// Somebody waits for it: begins before other tasks and yields to none.
+    /// A user waits for it: begins before other tasks and yields to none.
     case userInitiated
   }
 
@@ -336,7 +339,7 @@ public enum SessionProtocol {
 
   /// An error as data, of a failed object or item.
   public struct Failure: JSONDecodable, JSONEncodable, Sendable {
-    /// One of the error kinds, by which programs go.
+    /// One of the error kinds; programs decide by it.
     public var kind: String
     /// For people.
     public var message: String
@@ -388,7 +391,7 @@ public enum SessionProtocol {
     public var title: String?
     /// The current step.
     public var message: String?
-    /// The part that is done. Unit: percent.
+    /// The percentage that is done. Unit: percent.
     public var percentage: Double?
 
     public init(
@@ -514,7 +517,7 @@ public enum SessionProtocol {
     public var maxBatch: Int
     /// A longer header block ends the session. Unit: byte.
     public var maxHeaderBytes: Int
-    /// Tasks, processes and whatever else waits are refused while more requests are unanswered.
+    /// Requests that wait, such as tasks and processes, are refused while more requests are unanswered.
     public var maxRequests: Int
     /// Further tasks at the same time are refused.
     public var maxTasks: Int
@@ -579,9 +582,9 @@ public enum SessionProtocol {
     case verbose
   }
 
-  /// What confines a process that reads files, where the system has it.
+  /// A measure that confines processes that read files, where the system supports it.
   public enum Confinement: String, WireEnum {
-    /// It dies with the server, however the server ends.
+    /// The process dies with the server, however the server ends.
     case lifetime
     /// It has a network namespace of its own, without interfaces.
     case network
@@ -589,7 +592,7 @@ public enum SessionProtocol {
     case systemCalls
     /// Its memory is bounded (`--reader-memory`).
     case memory
-    /// Landlock lets it open no file but those that its libraries need; it gets the source's files open.
+    /// Landlock lets it open only the files that its libraries need; it receives the source's files already open.
     case files
   }
 
@@ -697,7 +700,7 @@ public enum SessionProtocol {
     public var name: String
     /// Its parameters, in order.
     public var params: [SessionProtocol.ExpressionParameter]
-    /// The types of its value; empty where it is that of an argument.
+    /// The types of its value; empty when the type is that of an argument.
     public var result: [String]
     /// What it does.
     public var doc: String
@@ -741,17 +744,17 @@ public enum SessionProtocol {
 
   /// An operator of expressions.
   public struct ExpressionOperator: JSONDecodable, JSONEncodable, Sendable {
-    /// As it is written; lowercase letters stand for operands.
+    /// How it is written; lowercase letters stand for operands.
     public var form: String
     /// Operators of a greater number bind tighter.
     public var precedence: Int
     /// The types of its operands; `any` for all.
     public var operands: [String]
-    /// The types of its value; empty where it is that of an operand.
+    /// The types of its value; empty when the type is that of an operand.
     public var result: [String]
     /// What it does.
     public var doc: String
-    /// An expression that has it.
+    /// An expression that uses it.
     public var example: String
 
     public init(form: String, precedence: Int, operands: [String], result: [String], doc: String, example: String) {
@@ -819,7 +822,7 @@ public enum SessionProtocol {
     }
   }
 
-  /// What [expressions](expressions.md) are made of, by the tables of their parser.
+  /// The elements of [expressions](expressions.md), from the tables of their parser.
   public struct ExpressionLanguage: JSONDecodable, JSONEncodable, Sendable {
     /// The functions.
     public var functions: [SessionProtocol.ExpressionFunction]
@@ -888,7 +891,7 @@ public enum SessionProtocol {
   public struct TaskCounts: JSONDecodable, JSONEncodable, Sendable {
     /// Not answered yet.
     public var running: Int
-    /// Work that has not stopped yet, cancelled tasks included.
+    /// Tasks whose work has not stopped yet, cancelled ones included.
     public var working: Int
     /// Since the start.
     public var started: Int
@@ -1056,8 +1059,9 @@ public enum SessionProtocol {
       /// As `$/setTrace`.
       public var trace: SessionProtocol.TraceValue
       /// Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name;
-      /// otherwise they are ignored, as in LSP. Always open: `initialize`, `session/echo`, `$/...`, `workDoneToken`,
-      /// values of type JSON, maps whose keys are the client's (attributes, values), and GeoJSON objects.
+      /// otherwise they are ignored, as in LSP. Always accepted are unknown members of `initialize`, `session/echo`,
+      /// `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and
+      /// `workDoneToken`.
       public var strict: Bool
 
       public init(
@@ -1198,9 +1202,9 @@ public enum SessionProtocol {
       public var traffic: SessionProtocol.TrafficCounts
       /// Objects.
       public var model: SessionProtocol.ModelCounts
-      /// Resident memory; null where the system does not report it. Unit: byte.
+      /// Resident memory; null if the system does not report it. Unit: byte.
       public var residentBytes: Int?
-      /// What confines the processes that read files; null before the first has begun.
+      /// What confines the processes that read files; null before the first such process has begun.
       public var confinement: [SessionProtocol.Confinement]?
 
       public init(

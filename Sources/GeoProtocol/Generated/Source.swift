@@ -3,11 +3,11 @@
 
 import JSON
 
-/// Data that layers are made of: a file that GDAL/OGR reads, or features in a request: GeoJSON, or columns.
+/// Data that layers are made of: a file that GDAL/OGR reads, or features in a request, as GeoJSON or in columns.
 ///
 /// Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-/// `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, sequences of GeoJSON features (RFC
-/// 8142, or one a line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
+/// `rootPath`, and within `--allow-dir` if that is given. Formats: GeoJSON, sequences of GeoJSON features (RFC 8142,
+/// or one per line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
 public enum SourceProtocol {
   /// A field of a layer.
   public struct Field: JSONDecodable, JSONEncodable, Sendable {
@@ -65,11 +65,12 @@ public enum SourceProtocol {
     public var name: String
     /// As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table.
     public var geometryType: String?
-    /// What the source calls the geometry; in expressions it is also `geometry`. Absent where it has no name for it.
+    /// The source's name for the geometry, which expressions may use besides `geometry`; absent when the source has
+    /// none.
     public var geometryName: String?
-    /// Absent when it is unknown without reading all features.
+    /// Number of features; absent when it is unknown without reading all features.
     public var featureCount: Int?
-    /// Absent when it is unknown or there is none.
+    /// Envelope of the features; absent when it is unknown or there is none.
     public var extent: SessionProtocol.Envelope?
     /// An authority code or WKT, as long as the source has it; absent when it does not state one.
     public var spatialReference: String?
@@ -165,7 +166,7 @@ public enum SourceProtocol {
     }
   }
 
-  /// Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with
+  /// Opens a file and reads its schema. For text formats (GeoJSON, KML, CSV, GPX) the whole file is read, with
   /// progress. The source belongs to the session until it is closed.
   public enum Open {
     public static let name: StaticString = "source/open"
@@ -181,15 +182,16 @@ public enum SourceProtocol {
       public var xField: String?
       /// CSV: the column of northings or latitudes.
       public var yField: String?
-      /// CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place of
-      /// what a `.cpg` file says. A byte that it does not have becomes U+FFFD. Texts that are no UTF-8, and of which
-      /// nothing says more, are read as windows-1252.
+      /// CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides a
+      /// `.cpg` file. A byte that the encoding does not have becomes U+FFFD. When no encoding is given or stated,
+      /// texts that are not valid UTF-8 are read as windows-1252.
       public var encoding: String?
-      /// The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. Without
-      /// it that of a CSV file's coordinates is EPSG:4326, that of others `unknown`: nothing can be transformed from
-      /// it. `warnings` say so, and also when it is ignored as the file states another.
+      /// The spatial reference of a source that does not state one: a CSV file, a shapefile without `.prj`. When
+      /// absent, the coordinates of a CSV file are in EPSG:4326, those of other files are in `unknown`, from which
+      /// nothing can be transformed; `warnings` says so. It also says when the given one is ignored because the file
+      /// states another.
       public var spatialReference: String?
-      /// Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does.
+      /// Whether `spatialReference` overrides one that the file states, such as a wrong `.prj`.
       public var override: Bool
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
@@ -245,17 +247,18 @@ public enum SourceProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its one
-  /// layer is named `inline`, or as the collection's `name`.
+  /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns. Its only
+  /// layer is named `inline`, or by the collection's `name`.
   public enum OpenInline {
     public static let name: StaticString = "source/openInline"
 
     public struct Params: JSONDecodable, Sendable {
       /// The GeoJSON object; this or `columns`.
       public var data: JSONOpaque?
-      /// The features in columns; `source/addColumns` adds more. Without `x` and `geometry` they are a table.
+      /// The features in columns; `source/addColumns` adds more. Without `x` and `geometry` the layer is a table.
       public var columns: OverlayProtocol.FeatureColumns?
-      /// With columns: types of attributes, in order; others have those of their values. Values are not converted.
+      /// With columns: the types of attributes, in order; attributes that are not listed have the types of their
+      /// values. Values are not converted.
       public var fields: [SourceProtocol.Field]?
       /// The new object's id; minted when absent.
       public var id: String?
@@ -301,8 +304,8 @@ public enum SourceProtocol {
     public typealias Result = JSONOpaque
   }
 
-  /// Adds features to a source that was opened with columns, behind those that it has. Layers over it that are loaded
-  /// keep the features that they have; others load all of them.
+  /// Adds features to a source that was opened with columns, after those that it has. Loaded layers over it keep the
+  /// features that they have; others will load all of them.
   public enum AddColumns {
     public static let name: StaticString = "source/addColumns"
 

@@ -12,8 +12,7 @@ public protocol SourceHandlers: MethodHandlers {
   typealias List = SourceProtocol.List
   typealias Close = SourceProtocol.Close
 
-  /// Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole file, with
-  /// progress.
+  /// Opens a file and reads its schema.
   static func `open`(_ params: Open.Params, in world: inout Types.World) throws -> TaskPlan<Types, Open.Result>
 
   /// Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or columns.
@@ -21,7 +20,7 @@ public protocol SourceHandlers: MethodHandlers {
     _ params: OpenInline.Params, in world: inout Types.World
   ) throws -> TaskPlan<Types, OpenInline.Result>
 
-  /// Adds features to a source that was opened with columns, behind those that it has.
+  /// Adds features to a source that was opened with columns, after those that it has.
   static func addColumns(_ params: AddColumns.Params, in world: inout Types.World) throws -> Answer<AddColumns.Result>
 
   /// One source.

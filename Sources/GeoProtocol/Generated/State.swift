@@ -74,7 +74,7 @@ public enum StateProtocol {
   public enum EndReason: String, WireEnum {
     /// The object was closed.
     case closed
-    /// Another document took the place of the one with the object.
+    /// Another document replaced the one that had the object.
     case replaced
   }
 
@@ -178,7 +178,7 @@ public enum StateProtocol {
   }
 
   /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
-  /// them, the client's own included. A path need not exist yet. When all that the paths lead to was closed,
+  /// them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed,
   /// `state/ended` says so.
   public enum Observe {
     public static let name: StaticString = "state/observe"
@@ -189,8 +189,8 @@ public enum StateProtocol {
       /// Omits changes of this origin; revisions still chain.
       public var exceptOrigin: String?
       /// Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values
-      /// that are by then as last sent are omitted. Deltas may then follow replies that state their revision. Unit:
-      /// 1/second.
+      /// that are then equal to those last sent are omitted. Deltas may then follow replies that state their
+      /// revision. Unit: 1/second.
       public var maxRate: Double?
       /// When to send changes of an edit.
       public var edits: StateProtocol.EditDeltas
@@ -422,10 +422,10 @@ public enum StateProtocol {
     }
   }
 
-  /// The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each of them
-  /// leads to an object that existed and is gone; what may come back does not end it yet: what undo has closed, as
-  /// long as there are steps to redo, and what was closed amid an edit, until that ends. A path with `*` keeps it.
-  /// `state/unobserve` is not needed afterwards.
+  /// The last message of a subscription of any kind: what it observes was closed. A subscription to paths ends when
+  /// each path leads to an object that existed and no longer does. An object that may come back does not end it yet:
+  /// one that undo has closed, as long as there are steps to redo, and one that was closed during an edit, until the
+  /// edit ends. A subscription with `*` in a path does not end. `state/unobserve` is not needed afterwards.
   public enum Ended {
     public static let name: StaticString = "state/ended"
 
@@ -436,7 +436,7 @@ public enum StateProtocol {
       public var revision: Int
       /// Why.
       public var reason: StateProtocol.EndReason
-      /// The last object that it followed.
+      /// The last object that it observed.
       public var object: String
 
       public init(subscription: String, revision: Int, reason: StateProtocol.EndReason, object: String) {
@@ -461,8 +461,8 @@ public enum StateProtocol {
     }
   }
 
-  /// A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by
-  /// members.
+  /// A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged member by
+  /// member.
   public enum SnapshotPart {
     public static let name: StaticString = "state/snapshotPart"
 

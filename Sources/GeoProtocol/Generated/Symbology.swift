@@ -16,39 +16,40 @@ public enum SymbologyProtocol {
 
   /// An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or the
   /// properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps and writes
-  /// text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`, the `path` of
-  /// those in JSON leads to the value.
+  /// text; `expression/convert` converts both ways. Errors in text have `line`, `column` and `offset`; errors in JSON
+  /// have a `path` that leads to the value.
   ///
   /// Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In
   /// texts a backslash escapes a single quote or a backslash, `\a \b \t \n \v \f \r` are control characters (bell,
   /// backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a backslash
-  /// escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a character.
+  /// escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters a backslash stands for
+  /// itself.
   ///
   /// [Functions, operators and types](expressions.md) are also in `session/describe`.
   ///
   /// The geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in the
   /// spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is from
-  /// -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a geometry, and
-  /// where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS and S_DISJOINT).
-  /// Invalid geometries in an expression are refused with the place of the fault.
+  /// -90 to 90; edges are straight in the plane, heights are ignored. A relation is unknown for a feature without a
+  /// geometry, and, except S_INTERSECTS and S_DISJOINT, for a collection that has points, lines and polygons side by
+  /// side. Invalid geometries in an expression are refused, with the position of the fault.
   ///
   /// A text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`, signs
   /// and chains of one operator are unlimited in text. Where types are declared, as for the fields of a layer, type
   /// errors are refused: a condition that is not a boolean, a text compared with a number. Attributes of graphics may
   /// be of any type; operations on values of different types are unknown there. Objects and arrays are their JSON
-  /// text for functions and for LIKE; comparisons with them are unknown, as equal values can be written in many ways:
-  /// `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
+  /// text for functions and for LIKE; comparisons with them are unknown, because equal values can be written in many
+  /// ways: `toText(x)` converts one to text, functions `A_...` compare arrays as sets.
   ///
-  /// Functions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no AND
-  /// or OR; what would be longer is null.
+  /// For one feature, the functions in a condition that is not an AND or OR make at most 1 MiB of text (1048576
+  /// bytes) together; a longer text is null.
   ///
   /// Fields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as
   /// instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as
   /// texts: `day > '2020'`.
   ///
-  /// Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
-  /// it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
-  /// format in English, metric, and UTC.
+  /// Functions that format text for people use the environment of the layer or overlay that the label, popup or
+  /// legend belongs to, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers,
+  /// links) they format in English, metric, and UTC.
   ///
   /// Values shown without these functions are unformatted; a number that is not an integer has the decimal separator
   /// of `locale`. The separators and names are those of the Unicode CLDR.
@@ -58,29 +59,28 @@ public enum SymbologyProtocol {
       [.string, .object, .bool], 1...65536)
   }
 
-  /// Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several of them.
-  /// Other geometries are not clustered. Clusters lie above what is drawn of features.
+  /// Clustering of points: where points are denser than `radius` on the screen, one graphic stands for several of
+  /// them. Other geometries are not clustered. Clusters are drawn above features.
   public struct FeatureReduction: JSONDecodable, JSONEncodable, Sendable {
     /// Whether points are clustered.
     public var isEnabled: Bool
-    /// Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position alone.
-    /// Unit: dip.
+    /// Points that are no further apart than this at a zoom are clustered; 0 clusters only points at the same
+    /// position. Unit: dip.
     public var radius: Double
     /// No clusters when zoomed in beyond this scale's denominator; 0 for none.
     public var maxScale: Double
-    /// The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual variable of
-    /// sizes. Unit: dip.
+    /// The size of a cluster of two points. Like `maxSymbolSize`, it is ignored when the renderer has a visual
+    /// variable of sizes. Unit: dip.
     public var minSymbolSize: Double
-    /// The size of a cluster of all points; those between grow with the logarithm of their count. Unit: dip.
+    /// The size of a cluster of all points; sizes in between grow with the logarithm of the count. Unit: dip.
     public var maxSymbolSize: Double
-    /// Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is there
-    /// already.
+    /// Attributes of clusters: statistics of their features. Names are unique; `cluster_count` is defined already.
     public var aggregateFields: [FeatureProtocol.Statistic]
     /// The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points unless
     /// it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count` and those of
     /// `aggregateFields`. When absent, a light gray disc without an outline.
     public var renderer: SymbologyProtocol.Renderer?
-    /// Labels of clusters, over the same attributes. Those of the layer are for points in no cluster.
+    /// Labels of clusters, over the same attributes. The labels of the layer are for points that are in no cluster.
     public var labels: [SymbologyProtocol.LabelDefinition]
     /// Whether labels of clusters are drawn.
     public var labelsEnabled: Bool
@@ -222,17 +222,17 @@ public enum SymbologyProtocol {
   public enum FillStyle: String, WireEnum {
     /// The colour.
     case solid
-    /// Lines that go down.
+    /// Diagonal lines that go down.
     case backwardDiagonal
-    /// Lines across and upright.
+    /// Horizontal and vertical lines.
     case cross
-    /// Lines that go up and down.
+    /// Diagonal lines that go up, and others that go down.
     case diagonalCross
-    /// Lines that go up.
+    /// Diagonal lines that go up.
     case forwardDiagonal
-    /// Lines across.
+    /// Horizontal lines.
     case horizontal
-    /// Upright lines.
+    /// Vertical lines.
     case vertical
     /// Nothing.
     case null
@@ -242,9 +242,9 @@ public enum SymbologyProtocol {
   public enum FontStyle: String, WireEnum {
     /// Upright.
     case normal
-    /// In italics.
+    /// Italic.
     case italic
-    /// Slanted upright letters.
+    /// Oblique: slanted upright letters.
     case oblique
   }
 
@@ -478,9 +478,9 @@ public enum SymbologyProtocol {
     public struct Text: Sendable {
       /// The text.
       public var text: String
-      /// Their colour.
+      /// The colour of the letters.
       public var color: String
-      /// Of the font. Unit: device-independent pixel.
+      /// Size of the font. Unit: device-independent pixel.
       public var size: Double
       /// Clockwise from upright. Unit: degree.
       public var angle: Double
@@ -734,24 +734,26 @@ public enum SymbologyProtocol {
   /// Changes one property of the renderer's symbol by a number of the feature. Values between stops are interpolated
   /// linearly, values beyond them clamped. A feature without the number keeps the symbol unchanged.
   public enum VisualVariable: JSONDecodable, JSONEncodable, Sendable {
-    /// A marker's or text's size, a line's width, the width around an area. A composite's largest part gets the size
-    /// and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
+    /// The size of a marker or text, the width of a line, the width of the outline of an area. The largest part of a
+    /// composite gets the size, and the other parts are scaled with it. Has `stops`, or all four of `minDataValue`,
+    /// `maxDataValue`, `minSize` and `maxSize`.
     case size(Size)
     /// The colour; outlines keep theirs.
     case color(Color)
-    /// The opacity, multiplied with what the colours have.
+    /// The opacity, multiplied with that of the colours.
     case opacity(Opacity)
     /// The angle of markers and texts, from degrees.
     case rotation(Rotation)
 
-    /// A marker's or text's size, a line's width, the width around an area. A composite's largest part gets the size
-    /// and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
+    /// The size of a marker or text, the width of a line, the width of the outline of an area. The largest part of a
+    /// composite gets the size, and the other parts are scaled with it. Has `stops`, or all four of `minDataValue`,
+    /// `maxDataValue`, `minSize` and `maxSize`.
     public struct Size: Sendable {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
       public var expression: JSONOpaque?
-      /// By ascending value.
+      /// Stops, by ascending value.
       public var stops: [SymbologyProtocol.SizeStop]?
       /// The value at which the size is `minSize`.
       public var minDataValue: Double?
@@ -834,7 +836,7 @@ public enum SymbologyProtocol {
       public var field: String?
       /// The expression; without `field`.
       public var expression: JSONOpaque?
-      /// By ascending value.
+      /// Stops, by ascending value.
       public var stops: [SymbologyProtocol.ColorStop]
 
       public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.ColorStop]) {
@@ -868,13 +870,13 @@ public enum SymbologyProtocol {
       }
     }
 
-    /// The opacity, multiplied with what the colours have.
+    /// The opacity, multiplied with that of the colours.
     public struct Opacity: Sendable {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
       public var expression: JSONOpaque?
-      /// By ascending value.
+      /// Stops, by ascending value.
       public var stops: [SymbologyProtocol.OpacityStop]
 
       public init(field: String? = nil, expression: JSONOpaque? = nil, stops: [SymbologyProtocol.OpacityStop]) {
@@ -985,7 +987,7 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// A symbol for features of these values.
+  /// A symbol for features with these values.
   public struct UniqueValue: JSONDecodable, JSONEncodable, Sendable {
     /// A string, number or boolean for each field. 1 equals 1.0, not "1".
     public var values: [JSONOpaque]
@@ -1101,22 +1103,22 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// Which symbol a feature has, by its attributes.
+  /// Assigns symbols to features by their attributes.
   public enum Renderer: JSONDecodable, JSONEncodable, Sendable {
-    /// The same for all.
+    /// One symbol for all features.
     case simple(Simple)
-    /// One for each combination of values. `fields` or `expression`.
+    /// One symbol for each combination of values. Has `fields` or `expression`.
     case uniqueValue(UniqueValue)
-    /// One for each range of a number. `field` or `expression`.
+    /// One symbol for each range of a number. Has `field` or `expression`.
     case classBreaks(ClassBreaks)
 
-    /// The same for all.
+    /// One symbol for all features.
     public struct Simple: Sendable {
       /// How they are drawn.
       public var symbol: SymbologyProtocol.Symbol
       /// The label in the legend.
       public var label: String?
-      /// The label in the legend.
+      /// The description in the legend.
       public var description: String?
       /// Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
       /// opacity multiplies that of the color.
@@ -1164,15 +1166,15 @@ public enum SymbologyProtocol {
       }
     }
 
-    /// One for each combination of values. `fields` or `expression`.
+    /// One symbol for each combination of values. Has `fields` or `expression`.
     public struct UniqueValue: Sendable {
       /// The fields whose values are matched.
       public var fields: [String]?
       /// The expression whose value is matched.
       public var expression: JSONOpaque?
-      /// No two of the same values.
+      /// The symbols by values; no two entries have the same values.
       public var uniqueValues: [SymbologyProtocol.UniqueValue]
-      /// The symbol of all others, null included; without it they are not drawn.
+      /// The symbol of all other features, null included; without it they are not drawn.
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
@@ -1238,17 +1240,17 @@ public enum SymbologyProtocol {
       }
     }
 
-    /// One for each range of a number. `field` or `expression`.
+    /// One symbol for each range of a number. Has `field` or `expression`.
     public struct ClassBreaks: Sendable {
       /// A field; without `expression`.
       public var field: String?
       /// The expression; without `field`.
       public var expression: JSONOpaque?
-      /// Divides the number; features where it is null or 0 have no number.
+      /// The field by which the number is divided; features in which it is null or 0 have no number.
       public var normalizationField: String?
-      /// By ascending numbers, without overlaps.
+      /// The classes, in ascending order, without overlaps.
       public var breaks: [SymbologyProtocol.ClassBreak]
-      /// The symbol of all others, null included; without it they are not drawn.
+      /// The symbol of all other features, null included; without it they are not drawn.
       public var defaultSymbol: SymbologyProtocol.Symbol?
       /// The label of the default symbol in the legend.
       public var defaultLabel: String?
@@ -1383,13 +1385,13 @@ public enum SymbologyProtocol {
     case polygonAlwaysHorizontal
   }
 
-  /// Labels for the features of a kind.
+  /// Labels for some or all features.
   public struct LabelDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// The text; no label where it is null or empty.
     public var expression: JSONOpaque
-    /// The features that have it; all when absent.
+    /// The features that have the label; all when absent.
     public var whereClause: JSONOpaque?
-    /// How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter.
+    /// How it is drawn: a symbol of type `text`, with the defaults of that type when absent. Its own text is ignored.
     public var symbol: SymbologyProtocol.Symbol?
     /// Not drawn when zoomed out beyond this scale's denominator.
     public var minScale: Double?
@@ -1397,7 +1399,7 @@ public enum SymbologyProtocol {
     public var maxScale: Double?
     /// Its position.
     public var placement: SymbologyProtocol.LabelPlacement
-    /// The larger number gives way first.
+    /// A label with a larger number gives way first.
     public var priority: Int
 
     public init(
@@ -1459,7 +1461,7 @@ public enum SymbologyProtocol {
     }
   }
 
-  /// An entry of a popup. `field` or `expression`.
+  /// An entry of a popup. Has `field` or `expression`.
   public struct PopupElement: JSONDecodable, JSONEncodable, Sendable {
     /// A field; without `expression`.
     public var field: String?
@@ -1467,9 +1469,9 @@ public enum SymbologyProtocol {
     public var expression: JSONOpaque?
     /// The label shown to people; the field's name or the expression when absent.
     public var label: String?
-    /// The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
-    /// `formatDate` (`%-d %B %Y`). A pattern that is valid for both, as `%d`, is one of dates for fields of dates,
-    /// else one of numbers.
+    /// The format of the value: for a number as in the function `format` (`%,d`, `%.2f km`), for a date as in
+    /// `formatDate` (`%-d %B %Y`). A pattern that is valid for both, such as `%d`, formats dates in fields of dates,
+    /// else numbers.
     public var format: String?
 
     public init(field: String? = nil, expression: JSONOpaque? = nil, label: String? = nil, format: String? = nil) {
@@ -1562,9 +1564,9 @@ public enum SymbologyProtocol {
   public struct FeatureSymbol: JSONDecodable, JSONEncodable, Sendable {
     /// The feature.
     public var id: Int
-    /// How it is drawn; absent when it is not.
+    /// How it is drawn; absent when it is not drawn.
     public var symbol: SymbologyProtocol.Symbol?
-    /// The colour that shows that it is selected; absent when it is not.
+    /// The colour that shows that it is selected; absent when it is not selected.
     public var selectionColor: String?
 
     public init(id: Int, symbol: SymbologyProtocol.Symbol? = nil, selectionColor: String? = nil) {
@@ -1600,14 +1602,14 @@ public enum SymbologyProtocol {
 
   /// An entry of a legend.
   public struct LegendEntry: JSONDecodable, JSONEncodable, Sendable {
-    /// The label shown to people: the renderer's, or made from its values.
+    /// The label shown to people: that of the renderer, or one made from the values.
     public var label: String
     /// A description.
     public var description: String?
     /// The symbol, without visual variables; sizes are multiplied by the environment's `symbolScale`, at the map's
     /// reference scale.
     public var symbol: SymbologyProtocol.Symbol
-    /// Number of features drawn with it, where requested.
+    /// Number of features drawn with it, if requested.
     public var count: Int?
 
     public init(label: String, description: String? = nil, symbol: SymbologyProtocol.Symbol, count: Int? = nil) {
@@ -1655,7 +1657,7 @@ public enum SymbologyProtocol {
     public var symbol: SymbologyProtocol.Symbol
     /// Its position.
     public var placement: SymbologyProtocol.LabelPlacement
-    /// The larger number gives way first.
+    /// A label with a larger number gives way first.
     public var priority: Int
     /// 0-based index of its definition.
     public var definition: Int
@@ -1702,7 +1704,7 @@ public enum SymbologyProtocol {
 
   /// A line of the popup of a feature.
   public struct PopupLine: JSONDecodable, JSONEncodable, Sendable {
-    /// Absent for an expression.
+    /// The field; absent for an expression.
     public var field: String?
     /// The label shown to people.
     public var label: String
@@ -1755,7 +1757,7 @@ public enum SymbologyProtocol {
     public var id: Int
     /// The cluster; absent for a feature.
     public var cluster: String?
-    /// May be empty.
+    /// The title; may be empty.
     public var title: String
     /// In order.
     public var lines: [SymbologyProtocol.PopupLine]

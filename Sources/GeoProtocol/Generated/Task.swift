@@ -96,7 +96,7 @@ public enum TaskProtocol {
     }
   }
 
-  /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
+  /// Cancels a task by its handle, or by the id of its first request as text. All requests that wait for it are
   /// answered with `cancelled`. An unknown handle is ignored.
   public enum Cancel {
     public static let name: StaticString = "task/cancel"
@@ -116,7 +116,8 @@ public enum TaskProtocol {
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// Whether there was one that could still be cancelled: a file that is being put in place is the result.
+      /// Whether there was a task that could still be cancelled; one whose file is already being put in place
+      /// completes.
       public var cancelled: Bool
 
       public init(cancelled: Bool) {
@@ -132,8 +133,9 @@ public enum TaskProtocol {
     }
   }
 
-  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent. Mostly
-  /// sent as a notification. A token without such a request, which may just have been answered, is ignored.
+  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`; as many more parts are sent.
+  /// Usually sent as a notification. A token without such a request is ignored, since the request may just have been
+  /// answered.
   public enum AcknowledgeParts {
     public static let name: StaticString = "task/acknowledgeParts"
 

@@ -12,11 +12,10 @@ public protocol TaskHandlers: MethodHandlers {
   /// The tasks that have not been answered.
   static func list(_ params: List.Params, on client: Types.Client) throws -> List.Result
 
-  /// Cancels a task by its handle, or by the id of its first request as text: all requests that wait for it are
-  /// answered with `cancelled`.
+  /// Cancels a task by its handle, or by the id of its first request as text.
   static func cancel(_ params: Cancel.Params, on client: Types.Client) throws -> Cancel.Result
 
-  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are sent.
+  /// Acknowledges parts of a result that was requested with `meta.partialResultWindow`; as many more parts are sent.
   static func acknowledgeParts(
     _ params: AcknowledgeParts.Params, on client: Types.Client
   ) throws -> AcknowledgeParts.Result

@@ -7,18 +7,18 @@ import JSON
 /// map coordinates.
 ///
 /// A viewpoint is of one of two kinds; each can be computed from the other and the screen. In scenes it can be a
-/// camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s metres away,
-/// and its scale is
+/// camera: its center is the point of the ellipsoid that the camera looks at (at most at a pitch of 85 degrees), s
+/// metres away, and its scale is
 /// 2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent use
 /// inches: a map unit of one metre is 1 / 0.0254 (39.37007874...) inches, one degree is 111,319.490793 m; Web
-/// Mercator is not corrected for latitude. The origin of screen coordinates is the upper left, y points down.
+/// Mercator is not corrected for latitude. The origin of screen coordinates is the upper left corner; y points down.
 public enum ViewProtocol {
   /// The region that a view shows. Immutable.
   public enum Viewpoint: JSONDecodable, JSONEncodable, Sendable {
     /// A point and a scale.
     case centerAndScale(CenterAndScale)
     /// The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is
-    /// shown up to 85.0511287798066 degrees, where that world is a square.
+    /// shown up to 85.0511287798066 degrees, the edge of the square world.
     case boundingGeometry(BoundingGeometry)
     /// Position and direction of a camera; scenes only.
     case camera(Camera)
@@ -26,14 +26,14 @@ public enum ViewProtocol {
     /// A point and a scale.
     public struct CenterAndScale: Sendable {
       /// A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond 85.0511287798066
-      /// degrees is stored as given and shown at that limit: the visible area, the other kind of viewpoint, and the
-      /// center in another reference are computed there.
+      /// degrees is stored as given but shown at that limit: the visible area, the other kind of viewpoint, and the
+      /// center in another reference are computed from the limit.
       public var center: JSONOpaque
       /// The denominator of the scale.
       public var targetScale: Double
       /// Rotation of north, in degrees clockwise. Unit: degree.
       public var rotation: Double
-      /// Of the center.
+      /// The spatial reference of the center.
       public var spatialReference: String
 
       public init(
@@ -69,11 +69,11 @@ public enum ViewProtocol {
     }
 
     /// The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it is
-    /// shown up to 85.0511287798066 degrees, where that world is a square.
+    /// shown up to 85.0511287798066 degrees, the edge of the square world.
     public struct BoundingGeometry: Sendable {
-      /// Any that is not empty.
+      /// Any geometry that is not empty.
       public var geometry: JSONOpaque
-      /// Of the geometry.
+      /// The spatial reference of the geometry.
       public var spatialReference: String
       /// Rotation of north, in degrees clockwise. Unit: degree.
       public var rotation: Double
@@ -107,7 +107,7 @@ public enum ViewProtocol {
       public var longitude: Double
       /// WGS 84. Unit: degree.
       public var latitude: Double
-      /// Above the ellipsoid. Unit: metre.
+      /// Height above the ellipsoid. Unit: metre.
       public var altitude: Double
       /// Clockwise from north; kept in [0, 360). Unit: degree.
       public var heading: Double
@@ -210,7 +210,7 @@ public enum ViewProtocol {
       public var targetScale: Double
       /// Unchanged when absent. Unit: degree.
       public var rotation: Double?
-      /// Of the center.
+      /// The spatial reference of the center.
       public var spatialReference: String
 
       public init(
@@ -249,9 +249,9 @@ public enum ViewProtocol {
 
     /// As in Viewpoint, with padding.
     public struct BoundingGeometry: Sendable {
-      /// Any that is not empty.
+      /// Any geometry that is not empty.
       public var geometry: JSONOpaque
-      /// Of the geometry.
+      /// The spatial reference of the geometry.
       public var spatialReference: String
       /// Padding on each side, less than half of the width and height of the screen. Unit: device-independent pixel.
       public var padding: Double
@@ -292,7 +292,7 @@ public enum ViewProtocol {
     public struct Center: Sendable {
       /// A point.
       public var center: JSONOpaque
-      /// Of the center.
+      /// The spatial reference of the center.
       public var spatialReference: String
 
       public init(center: JSONOpaque, spatialReference: String = "EPSG:4326") {
@@ -322,7 +322,7 @@ public enum ViewProtocol {
       public var longitude: Double
       /// WGS 84. Unit: degree.
       public var latitude: Double
-      /// Above the ellipsoid. Unit: metre.
+      /// Height above the ellipsoid. Unit: metre.
       public var altitude: Double
       /// Clockwise from north; kept in [0, 360). Unit: degree.
       public var heading: Double
@@ -426,7 +426,7 @@ public enum ViewProtocol {
     case centerAndScale
     /// The visible box, as a polygon when rotated.
     case boundingGeometry
-    /// Scenes only: the camera; straight above the center where none was set.
+    /// Scenes only: the camera; straight above the center if none was set.
     case camera
   }
 
@@ -529,25 +529,26 @@ public enum ViewProtocol {
     public var overlay: String?
     /// Its name; empty for an overlay without one.
     public var name: String
-    /// Of the geometries; absent for a group.
+    /// The spatial reference of the geometries; absent for a group.
     public var spatialReference: String?
     /// The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with `error`.
     public var features: JSONOpaque?
-    /// Of each feature: from the screen point to what is drawn of it, 0 on it. Unit: device-independent pixel.
+    /// For each feature: the distance from the screen point to what is drawn of it; 0 on it. Unit: device-independent
+    /// pixel.
     public var distances: [Double]
-    /// Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the same
-    /// order; none where popups are disabled.
+    /// The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same order; none
+    /// when popups are disabled.
     public var popups: [SymbologyProtocol.Popup]
     /// The clusters in place of points, by descending id; `cluster/members` answers the features of each. Absent
     /// where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
     public var clusters: [ClusterProtocol.Cluster]?
-    /// Of each cluster: from the screen point to its symbol, 0 on it. Unit: device-independent pixel.
+    /// For each cluster: the distance from the screen point to its symbol; 0 on it. Unit: device-independent pixel.
     public var clusterDistances: [Double]?
     /// Whether there are more than `maximumResults`.
     public var exceededLimit: Bool
-    /// Of a group: the results of its layers, top to bottom.
+    /// For a group: the results of its layers, top to bottom.
     public var sublayerResults: [ViewProtocol.IdentifyResult]
-    /// Why the layer cannot be identified; others are, all the same.
+    /// Why the layer cannot be identified; other layers are identified nevertheless.
     public var error: SessionProtocol.Failure?
 
     public init(
@@ -645,9 +646,9 @@ public enum ViewProtocol {
     public var layer: String?
     /// The overlay; this or `layer`.
     public var overlay: String?
-    /// What was found, last drawn first.
+    /// The features that were found, last drawn first.
     public var ids: [Int]
-    /// Its number of selected features now.
+    /// Number of its selected features after this.
     public var selectedCount: Int
 
     public init(layer: String? = nil, overlay: String? = nil, ids: [Int], selectedCount: Int) {
@@ -729,7 +730,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Where in a view something is searched, and how much of it.
+  /// Where in a view is searched, and for how much.
   public protocol ScreenSearch: Sendable {
     /// The view.
     var view: String { get }
@@ -742,11 +743,11 @@ public enum ViewProtocol {
     var layer: String? { get }
     /// Only this overlay of the view; without `layer`.
     var overlay: String? { get }
-    /// Most features and clusters of each layer and overlay: those drawn last.
+    /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
     var maximumResults: Int { get }
   }
 
-  /// Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial one; without
+  /// Creates a view over a map or a scene. Without a viewpoint it gets the initial one of the map or scene; without
   /// that it shows the world.
   public enum Create {
     public static let name: StaticString = "view/create"
@@ -758,11 +759,11 @@ public enum ViewProtocol {
       public var scene: String?
       /// The new object's id; minted when absent.
       public var id: String?
-      /// Of the screen. Unit: device-independent pixel.
+      /// Width of the screen. Unit: device-independent pixel.
       public var width: Double
-      /// Of the screen. Unit: device-independent pixel.
+      /// Height of the screen. Unit: device-independent pixel.
       public var height: Double
-      /// Device-independent pixels an inch. Unit: 1/inch.
+      /// Device-independent pixels per inch. Unit: 1/inch.
       public var dpi: Double
       /// The initial viewpoint.
       public var viewpoint: ViewProtocol.Viewpoint?
@@ -898,8 +899,9 @@ public enum ViewProtocol {
   }
 
   /// Shows another map or scene in an open view, with its id, screen, overlays and location display. Without a
-  /// viewpoint it takes the initial one of the map or scene; without that the view stays where it is, or shows the
-  /// world where that has no such place. An animation ends. It is not undone, as the view's viewpoint is not.
+  /// viewpoint it gets the initial one of the map or scene; without that the view stays where it is, or shows the
+  /// world if the map or scene has no such place. A running animation ends. Like a change of the viewpoint, this is
+  /// not undone.
   public enum SetContent {
     public static let name: StaticString = "view/setContent"
 
@@ -942,11 +944,11 @@ public enum ViewProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var view: String
-      /// Of the screen. Unit: device-independent pixel.
+      /// Width of the screen. Unit: device-independent pixel.
       public var width: Double?
-      /// Of the screen. Unit: device-independent pixel.
+      /// Height of the screen. Unit: device-independent pixel.
       public var height: Double?
-      /// Device-independent pixels an inch. Unit: 1/inch.
+      /// Device-independent pixels per inch. Unit: 1/inch.
       public var dpi: Double?
 
       public init(view: String, width: Double? = nil, height: Double? = nil, dpi: Double? = nil) {
@@ -1032,7 +1034,7 @@ public enum ViewProtocol {
     }
   }
 
-  /// Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already changes
+  /// Sets the viewpoint at once. This ends an animation and auto-pan. A viewpoint that the view has already changes
   /// nothing, so a client may echo what it observes.
   public enum SetViewpoint {
     public static let name: StaticString = "view/setViewpoint"
@@ -1077,8 +1079,8 @@ public enum ViewProtocol {
     }
   }
 
-  /// Animates to a viewpoint, and answers when it has arrived or another change replaced it. Scale changes
-  /// exponentially, rotation takes the shorter direction.
+  /// Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale changes
+  /// exponentially; rotation takes the shorter direction.
   public enum AnimateViewpoint {
     public static let name: StaticString = "view/animateViewpoint"
 
@@ -1159,7 +1161,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// The view's scale's denominator.
+      /// The denominator of the view's scale.
       public var scale: Double
       /// In drawing order, a group before what is in it.
       public var layers: [ViewProtocol.LayerViewState]
@@ -1216,12 +1218,12 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Of the locations.
+      /// The spatial reference of the locations.
       public var spatialReference: String
       /// Points, in order; null for those in `failed`.
       public var locations: JSONOpaque
-      /// The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent without
-      /// any.
+      /// The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent when there
+      /// are none.
       public var failed: [ErrorsProtocol.ItemFailure]?
 
       public init(
@@ -1259,7 +1261,7 @@ public enum ViewProtocol {
       public var view: String
       /// Points.
       public var locations: [JSONOpaque]
-      /// Of the locations.
+      /// The spatial reference of the locations.
       public var spatialReference: String
 
       public init(view: String, locations: [JSONOpaque], spatialReference: String = "EPSG:4326") {
@@ -1286,7 +1288,7 @@ public enum ViewProtocol {
       /// Screen points, in order; null for those in `failed`.
       public var points: JSONOpaque
       /// The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
-      /// absent without any.
+      /// absent when there are none.
       public var failed: [ErrorsProtocol.ItemFailure]?
 
       public init(revision: Int, points: JSONOpaque, failed: [ErrorsProtocol.ItemFailure]? = nil) {
@@ -1338,15 +1340,16 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// Of the answer.
+      /// The spatial reference of the answer.
       public var spatialReference: String
       /// The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180
-      /// degrees; from a reference whose parallels are curved into one that wraps around the world the edges have
-      /// positions between the corners.
+      /// degrees; when the map's parallels are curved and the answer's reference wraps around the world, the edges
+      /// have positions between the corners.
       public var polygon: JSONOpaque
-      /// Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is greater
-      /// than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x continues beyond
-      /// the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge to edge.
+      /// The envelope of the polygon, with which `feature/query` finds what is visible. Across the antimeridian
+      /// `xMin` is greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x
+      /// continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from edge
+      /// to edge.
       public var envelope: SessionProtocol.Envelope
 
       public init(revision: Int, spatialReference: String, polygon: JSONOpaque, envelope: SessionProtocol.Envelope) {
@@ -1373,26 +1376,26 @@ public enum ViewProtocol {
 
   /// Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the view shows.
   /// Results are top to bottom: overlays, reference layers, operational layers, base layers, each last drawn first; a
-  /// group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result: neither
-  /// have those that are hidden, out of their scale range or not loaded, and features that filters hide.
+  /// group has its layers' results in `sublayerResults`. Layers and overlays without a hit have no result, nor have
+  /// those that are hidden, out of their scale range or not loaded. Features that filters hide are not found.
   ///
-  /// Computed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker has its
-  /// shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an area is found
-  /// anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points only,
-  /// fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the environment's
-  /// `symbolScale` and the map's reference scale hold. Colours, opacities, dashes and patterns do not matter; a line
-  /// of style `null` has no width, a cross and an x are two lines as wide as their outline, at least 1. The box of a
-  /// text is estimated, as fonts are the client's: half of the size a code point, the size a line. Labels are not
-  /// found.
+  /// The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance` away. A
+  /// marker has its shape, size, angle, offsets and outline; a line has its width, with round ends and joins; an area
+  /// is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and texts draw points
+  /// only, fills areas only. Sizes are those on the screen: visual variables, the graphic's own symbol, the
+  /// environment's `symbolScale` and the map's reference scale apply. Colours, opacities, dashes and patterns are
+  /// ignored; a line of style `null` has no width, a cross and an x are two lines as wide as their outline, at least
+  /// 1. The box of a text is estimated, because the fonts are the client's: each code point is half of the size wide,
+  /// each line is the size high. Labels are not found.
   ///
   /// Where points are clustered (`featureReduction`), the clusters of the view's scale are found as `cluster/query`
   /// answers them, each as a disc of its `symbolSize`, and points only where they are in no cluster. Clusters lie
-  /// above the features of their layer or overlay; they have no popups.
+  /// above the features of their layer or overlay; they have popups if `featureReduction` defines one.
   ///
   /// Positions are transformed to the map's reference and joined by straight lines there; a feature that has a
   /// position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and each copy is
-  /// found. Latitudes where the poles of the map are at infinity are clamped to 85.0511287798066. In scenes screen
-  /// and ground are related as by `view/toLocation`: flat, without heights.
+  /// found. When the poles of the map are at infinity, latitudes are clamped to 85.0511287798066 degrees. In scenes
+  /// screen and ground are related as in `view/toLocation`: flat, without heights.
   public enum Identify {
     public static let name: StaticString = "view/identify"
 
@@ -1408,9 +1411,10 @@ public enum ViewProtocol {
       public var layer: String?
       /// Only this overlay of the view; without `layer`.
       public var overlay: String?
-      /// Most features and clusters of each layer and overlay: those drawn last.
+      /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
       public var maximumResults: Int
-      /// Only popups, no features; layers and overlays whose popups are disabled have no result.
+      /// Whether to return only popups, no features; layers and overlays whose popups are disabled then have no
+      /// result.
       public var returnPopupsOnly: Bool
       /// Whether to return geometries.
       public var returnGeometry: Bool
@@ -1472,10 +1476,10 @@ public enum ViewProtocol {
     }
   }
 
-  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected. Every layer and
-  /// overlay that is searched gets another selection: one in which nothing is found is cleared with mode `new`, and
-  /// unchanged otherwise. Those that are hidden or out of their scale range are not searched. What has been removed
-  /// before the task ends is left out. Undo does not change selections.
+  /// Selects the features that `view/identify` finds; those that are in a cluster are not selected. The mode applies
+  /// to every layer and overlay that is searched: where nothing is found, mode `new` clears the selection, and other
+  /// modes leave it unchanged. Layers and overlays that are hidden or out of their scale range are not searched.
+  /// Features that are removed before the task ends are left out. Undo does not change selections.
   public enum Select {
     public static let name: StaticString = "view/select"
 
@@ -1491,7 +1495,7 @@ public enum ViewProtocol {
       public var layer: String?
       /// Only this overlay of the view; without `layer`.
       public var overlay: String?
-      /// Most features and clusters of each layer and overlay: those drawn last.
+      /// Maximum number of features and clusters of each layer and overlay; those drawn last are returned.
       public var maximumResults: Int
       /// The mode.
       public var mode: OverlayProtocol.SelectionMode
@@ -1531,7 +1535,7 @@ public enum ViewProtocol {
     public struct Result: JSONEncodable, Sendable {
       /// The world's revision after this.
       public var revision: Int
-      /// What was found, top to bottom; without groups.
+      /// The features that were found, by layer and overlay, top to bottom; without groups.
       public var results: [ViewProtocol.SelectResult]
 
       public init(revision: Int, results: [ViewProtocol.SelectResult]) {
@@ -1712,7 +1716,7 @@ public enum ViewProtocol {
       public var revision: Int
       /// The author of the change.
       public var origin: SessionProtocol.Origin
-      /// In the requested kinds.
+      /// The viewpoint, in the requested kinds.
       public var viewpoints: [ViewProtocol.Viewpoint]
       /// Whether an animation is running.
       public var isNavigating: Bool

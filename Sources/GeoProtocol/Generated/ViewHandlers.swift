@@ -49,7 +49,7 @@ public protocol ViewHandlers: MethodHandlers {
     _ params: SetViewpoint.Params, in world: inout Types.World
   ) throws -> Answer<SetViewpoint.Result>
 
-  /// Animates to a viewpoint, and answers when it has arrived or another change replaced it.
+  /// Animates to a viewpoint, and answers when it has arrived or another change has replaced it.
   static func animateViewpoint(_ params: AnimateViewpoint.Params, in world: inout Types.World) throws -> Types.Process
   static func animateViewpointEnded(
     _ params: AnimateViewpoint.Params, _ end: Types.ProcessEnd, in world: Types.World

@@ -3,15 +3,17 @@
 
 import JSON
 
-/// View models: objects whose properties a client defines; observed, bound, undone and saved as all others.
+/// View models: objects whose properties a client defines; they are observed, bound, undone and saved like all
+/// others.
 ///
-/// A view model belongs to the session or to an object, and is closed with it. `create` with `ifExists: reuse` finds
-/// the one there is; observing does not create one. Its properties are at `/viewModels/<id>/<property>`, its own id
-/// at `/viewModels/<id>/viewModel`; `*` stands for all of these, as for the members of any object. Derived properties
-/// are updated in the same revision and the same delta as their inputs. Values are undone and saved, except derived
-/// ones and those of the type `status`.
+/// A view model belongs to the session or to an object, and is closed with it. `viewModel/create` with `ifExists:
+/// reuse` returns the existing one; observing does not create one. Its properties are at
+/// `/viewModels/<id>/<property>`, its own id at `/viewModels/<id>/viewModel`; `*` stands for all of these, as it does
+/// for the members of any object. Derived properties are updated in the same revision and the same delta as their
+/// inputs. Values are undone and saved, except derived ones and those of the type `status`.
 ///
-/// `provide` shares a view model with an object and all below it; `resolve` finds that of the nearest ancestor.
+/// `viewModel/provide` shares a view model with an object and all below it; `viewModel/resolve` finds the one shared
+/// by the nearest ancestor.
 public enum ViewModelProtocol {
   /// The name of a property, of an environment key or of a shared object.
   static func readPropertyName(_ json: JSONValue) throws(JSONError) -> String {
@@ -36,29 +38,29 @@ public enum ViewModelProtocol {
     /// An object with members of any name; initially empty.
     case dictionary
     /// The id of an existing object, or null; initially null, and null again once that object is removed. The objects
-    /// are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; an id
-    /// of none of them is refused with `unknownId`. A default other than null is refused, since the object could be
-    /// removed while the definition remains. Documents save null for objects that they do not hold: location sources,
-    /// bindings, links, and view models owned by those.
+    /// are sources, maps, scenes, layers, views, overlays, location sources, view models, bindings and links; another
+    /// id is refused with `unknownId`. A default other than null is refused, since the object could be removed while
+    /// the definition remains. Documents save null for objects that they do not hold: location sources, bindings,
+    /// links, and view models owned by those.
     case reference
     /// `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or `{"type":
     /// "failed", "error": {"kind", "message", ...}}`: state and data in one value.
     case status
     /// One of the `cases` of the definition: `{"type": "<case>"}` with the properties of its payload, and no others.
-    /// Those left out have their defaults. Initially the first case; where its payload has properties without a
-    /// default, the definition needs a `defaultValue`.
+    /// Properties that are left out have their defaults. Initially the first case; if its payload has properties
+    /// without a default, the definition needs a `defaultValue`.
     case union
   }
 
-  /// How a property is computed. It is the property's default, else null, where the expression cannot be computed, is
-  /// null or has another type than declared.
+  /// How a property is computed. Its value is its default, else null, when the expression cannot be computed, is null
+  /// or has another type than declared.
   public struct Derivation: JSONDecodable, JSONEncodable, Sendable {
-    /// Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`.
-    /// Functions that format text for people use the environment of the view model's owner.
+    /// The expression. A name in it is one of `inputs`, else a property of the view model; other names are refused
+    /// with `unknownField`. Functions that format text for people use the environment of the view model's owner.
     public var expression: JSONOpaque
     /// By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
     /// (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`),
-    /// whole overlays and all their graphics are refused with `invalidDefinition`. The input is null where the path
+    /// whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path
     /// has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type
     /// `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged.
     public var inputs: [String: String]?
@@ -91,18 +93,19 @@ public enum ViewModelProtocol {
   public enum PropertyAccess: String, WireEnum {
     /// Every request.
     case all
-    /// Requests with the `meta.origin` of the one that created the view model, or without one if it had none; others
-    /// are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not.
+    /// Requests with the `meta.origin` of the one that created the view model, or without an origin if that had none.
+    /// Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo are
+    /// allowed.
     case owner
   }
 
-  /// A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`.
+  /// A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.
   public struct PayloadProperty: JSONDecodable, JSONEncodable, Sendable {
     /// Its name; not `type`.
     public var name: String
     /// Its type; not `union`, `reference` or `status`.
     public var type: ViewModelProtocol.PropertyType
-    /// Its value where none is given.
+    /// Its value when none is given.
     public var defaultValue: JSONOpaque?
     /// Whether null is allowed; always for json.
     public var isNullable: Bool
@@ -114,7 +117,7 @@ public enum ViewModelProtocol {
     public var maximum: Double?
     /// Values are multiples of it from `minimum`, or from 0.
     public var step: Double?
-    /// The only strings, integers or numbers that there are.
+    /// The only strings, integers or numbers that are allowed.
     public var values: [JSONOpaque]?
 
     public init(
@@ -238,15 +241,15 @@ public enum ViewModelProtocol {
   }
 
   /// A property that a client defines. Members that it does not have are refused with `unknownMember`, whether or not
-  /// the client is strict: a misspelt limit would be none.
+  /// the client is strict, because a misspelt limit would have no effect.
   public struct PropertyDefinition: JSONDecodable, JSONEncodable, Sendable {
     /// Its name; not `viewModel`.
     public var name: String
     /// Its type.
     public var type: ViewModelProtocol.PropertyType
-    /// Its initial value, and its value when cleared; when absent null where that is allowed, else the type's, or the
-    /// nearest that its limits allow, or the first of `values`. Of a derived property: its value where it cannot be
-    /// computed.
+    /// Its initial value, and its value when cleared; when absent null if that is allowed, else the type's initial
+    /// value, or the nearest that its limits allow, or the first of `values`. For a derived property: its value when
+    /// it cannot be computed.
     public var defaultValue: JSONOpaque?
     /// Whether null is allowed; always for json, references, and derived properties without a default.
     public var isNullable: Bool
@@ -254,14 +257,14 @@ public enum ViewModelProtocol {
     public var doc: String?
     /// Computes it from others; it is then read-only.
     public var derived: ViewModelProtocol.Derivation?
-    /// The least value of an integer or number; what is below is refused with `notAllowed`. A derived value that the
+    /// The least value of an integer or number; a smaller one is refused with `notAllowed`. A derived value that the
     /// limits do not allow is the default.
     public var minimum: Double?
     /// The greatest value, likewise.
     public var maximum: Double?
     /// Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`.
     public var step: Double?
-    /// An enumeration: the only strings, integers or numbers that there are; others are refused with `notAllowed`.
+    /// An enumeration: the only strings, integers or numbers that are allowed; others are refused with `notAllowed`.
     public var values: [JSONOpaque]?
     /// The cases of the type `union`.
     public var cases: [ViewModelProtocol.UnionCase]?
@@ -376,8 +379,8 @@ public enum ViewModelProtocol {
     public var type: String?
     /// The object that owns it and whose closing closes it; absent for the session.
     public var owner: String?
-    /// The `meta.origin` of the request that created it, which may set properties with the access `owner`; absent
-    /// when it had none.
+    /// The `meta.origin` of the request that created it, whose sender may set properties with the access `owner`;
+    /// absent when it had none.
     public var author: String?
     /// All its values, null included.
     public var values: JSONOpaque
@@ -497,14 +500,14 @@ public enum ViewModelProtocol {
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
       public var id: String?
-      /// A defined type; or `properties`.
+      /// A defined type; this or `properties`.
       public var type: String?
-      /// Its own properties; or `type`.
+      /// Its own properties; this or `type`.
       public var properties: [ViewModelProtocol.PropertyDefinition]?
       /// The object that owns it and whose closing closes it: a view, a map, another view model; the session when
       /// absent.
       public var owner: String?
-      /// Shares it under this name, at its owner where that is a node, else at the session.
+      /// Shares it under this name, at its owner if that is a node, else at the session.
       public var name: String?
       /// Initial values other than the defaults.
       public var values: JSONOpaque?
@@ -611,8 +614,8 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Sets values atomically, a part of a value by its path, and clears. Null among `values` means unchanged; `clear`
-  /// sets null, as does `path` without `value`.
+  /// Sets and clears values atomically; `path` sets a part of a value. Null among `values` means unchanged; `path`
+  /// without `value` sets null, and `clear` sets the default.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
 

@@ -18,7 +18,7 @@ class ParseError(GeoModelError):
 
 
 class DuplicateKeyError(GeoModelError):
-    """An object has two members of one name.
+    """An object has two members of the same name.
 
     `data` has:
         offset: 0-based index in the message where parsing stopped. (byte; at least 0)
@@ -47,9 +47,9 @@ class FramingError(GeoModelError):
 
 
 class MessageTooLargeError(GeoModelError):
-    """The message is longer than the limit; it was skipped. `id` is that of the message where that stands in
-    its first 65536 bytes; else null, as for batches, for responses, and where a request with that id is in
-    flight. So a client that sends large params writes `id` before them.
+    """The message is longer than the limit; it was skipped. `id` is that of the message if it is in the first
+    65536 bytes; else null, as for batches, for responses, and if a request with that id is in flight. A
+    client that sends large params should write `id` before them.
 
     `data` has:
         limit: The limit. (byte)
@@ -82,8 +82,8 @@ class BatchTooLargeError(GeoModelError):
 
 
 class InvalidRequestError(GeoModelError):
-    """The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight: `id` is null
-    then, and `data` has the id that cannot be used.
+    """The message is not a request by JSON-RPC 2.0, or its id is null, a fraction, or in flight. `id` is then
+    null, and `data` has the id that cannot be used.
 
     `data` has:
         offendingId: The id that cannot be used.
@@ -195,8 +195,8 @@ class ServerBusyError(GeoModelError):
 
 
 class LimitReachedError(GeoModelError):
-    """As many unanswered requests, tasks or subscriptions as the limit allows exist already; the request was
-    not run. `initialize` answers the limits.
+    """There are already as many unanswered requests, tasks or subscriptions as the limit allows; the request
+    was not run. The answer to `initialize` has the limits.
 
     `data` has:
         what: What there are too many of: `requests`, `tasks` or `subscriptions`.
@@ -230,8 +230,8 @@ class UnknownIdError(GeoModelError):
 
 
 class IdExistsError(GeoModelError):
-    """The id is in use; or it was that of an object that was closed and that undo or redo can restore, and
-    the new object is of a kind that makes no step of history, such as a view.
+    """The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object
+    is of a kind that makes no step of history, such as a view.
 
     `data` has:
         id: The id.
@@ -302,7 +302,7 @@ class TransactionFailedError(GeoModelError):
 
 
 class NotACommandError(GeoModelError):
-    """The method is not of shape `command`, or it is one of `edit`: a transaction cannot contain it."""
+    """A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`."""
 
     kind = "notACommand"
     code = -31018
@@ -356,8 +356,8 @@ class NothingToRedoError(GeoModelError):
 
 
 class UndoRequiredError(GeoModelError):
-    """`meta.undo` is false, and the command does what only a step of history may: it creates, removes or
-    moves objects, or it is one of `edit`. Within a transaction that makes a step, no command is without.
+    """`meta.undo` is false, but the command needs a step of history: it creates, removes or moves objects, or
+    it is one of `edit`. In a transaction that makes a step, no command may have `meta.undo: false`.
     """
 
     kind = "undoRequired"
@@ -392,7 +392,7 @@ class InvalidDocumentError(GeoModelError):
     `data` has:
         file: The path of the document.
         reason: What is invalid.
-        offset: 0-based index, in bytes, where it stops being JSON. (byte)
+        offset: 0-based index, in bytes, where it is no longer JSON. (byte)
         error: The error object that a request with this content would get.
     """
 
@@ -426,7 +426,7 @@ class SaveFailedError(GeoModelError):
 
 
 class FileExistsError(GeoModelError):
-    """There is a file of that name, and `ifExists` does not let it be replaced."""
+    """A file of that name exists, and `ifExists` does not allow replacing it."""
 
     kind = "fileExists"
     code = -31086
@@ -453,8 +453,8 @@ class DocumentUntitledError(GeoModelError):
 
 
 class DocumentBusyError(GeoModelError):
-    """A document is being opened or reverted: what would change or save the model before it is refused until
-    that has ended, by whomever it was sent. Queries answer from the model before.
+    """A document is being opened or reverted. Until that ends, requests of any client that would change or
+    save the old model are refused; queries answer from the old model.
     """
 
     kind = "documentBusy"
@@ -462,8 +462,8 @@ class DocumentBusyError(GeoModelError):
 
 
 class CycleError(GeoModelError):
-    """Objects would contain or depend on themselves: a group in itself, a derived property, links whose
-    values never agree.
+    """Objects would contain or depend on themselves: a group that contains itself, a derived property that
+    depends on itself, links whose values never agree.
 
     `data` has:
         paths: Pointers to the members of the cycle, in order.
@@ -515,10 +515,10 @@ class WrongTypeError(GeoModelError):
 
 
 class NotAllowedError(GeoModelError):
-    """A value is of its type, but the definition of its property does not allow it.
+    """A value has the right type, but the definition of its property does not allow it.
 
     `data` has:
-        rule: What it breaks: `minimum`, `maximum`, `step` or `values`.
+        rule: The rule that it breaks: `minimum`, `maximum`, `step` or `values`.
     """
 
     kind = "notAllowed"
@@ -540,7 +540,7 @@ class AlreadyDefinedError(GeoModelError):
 
 
 class InvalidDefinitionError(GeoModelError):
-    """A property cannot be defined so: its name is in use or reserved, or an input is not a path."""
+    """A property cannot be defined like this: its name is in use or reserved, or an input is not a path."""
 
     kind = "invalidDefinition"
     code = -31107
@@ -653,12 +653,12 @@ class TransformFailedError(GeoModelError):
 
 class InvalidGeometryError(GeoModelError):
     """The geometry is invalid: another type than expected, an open or short ring, or something that is not a
-    position. In a question about a spatial relation also a polygon whose rings cross, and a collection of
-    members that differ in dimension where the relation is defined for none.
+    position. In a query with a spatial relation also a polygon whose rings cross, and a collection whose
+    members differ in dimension when the relation is not defined for such collections.
 
     `data` has:
         at: x and y of the fault, in the spatial reference in which it was found.
-        feature: The feature that has the geometry, where it is none of the request.
+        feature: The feature that has the geometry, if the geometry is not in the request.
     """
 
     kind = "invalidGeometry"
@@ -733,8 +733,8 @@ class OpenFailedError(GeoModelError):
 
 
 class ReaderFailedError(GeoModelError):
-    """The process that read the file died: of a fault in a format's library, at its bound of memory, or
-    killed by another. Nothing else is affected; a retry starts another process.
+    """The process that read the file died: a format's library crashed, it reached its limit of memory, or it
+    was killed. Nothing else is affected; a retry starts another process.
 
     `data` has:
         driver: The driver, once one recognized the file.
@@ -747,8 +747,8 @@ class ReaderFailedError(GeoModelError):
 
 
 class WriterFailedError(GeoModelError):
-    """The process that wrote the file died: of a fault in a format's library, at its bound of memory, or
-    killed by another. A file that was there before is unchanged; a retry starts another process.
+    """The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it
+    was killed. A file that was there before is unchanged; a retry starts another process.
 
     `data` has:
         driver: The driver, where it is known.
@@ -805,7 +805,7 @@ class SourceClosedError(GeoModelError):
     """The layer's source was closed before the layer was loaded.
 
     `data` has:
-        layer: The layer, where several were loaded.
+        layer: The layer, if several were loaded.
     """
 
     kind = "sourceClosed"
@@ -835,8 +835,8 @@ class UnknownFieldError(GeoModelError):
 
 
 class WrongFieldTypeError(GeoModelError):
-    """The field has a type that cannot be used so: no numbers where a renderer measures, no dates where it
-    states the time of a feature. The expression `toNumber(field)` makes numbers of texts.
+    """The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs
+    dates. The expression `toNumber(field)` converts texts to numbers.
 
     `data` has:
         found: The type of the field.
@@ -847,7 +847,7 @@ class WrongFieldTypeError(GeoModelError):
 
 
 class TooManyGroupsError(GeoModelError):
-    """The features have too many distinct values to be grouped by them in the memory of a query.
+    """The features have too many distinct values to group them within the memory of a query.
 
     `data` has:
         limit: The greatest number of values: groups times fields and statistics. (at least 1)
@@ -869,7 +869,7 @@ class NoTimeError(GeoModelError):
 
 
 class ExpressionSyntaxError(GeoModelError):
-    """The expression is not CQL2 text, or calls an unknown function. `expected` says what could be there.
+    """The expression is not CQL2 text, or calls an unknown function. `expected` says what is valid there.
 
     `data` has:
         line: Line in the expression, from 1. (at least 1)
@@ -883,8 +883,8 @@ class ExpressionSyntaxError(GeoModelError):
 
 
 class ExpressionTypeError(GeoModelError):
-    """The expression has no value: it compares or calculates with values of different types, or passes a
-    function arguments that it does not take.
+    """The expression has no value: it compares or calculates with values of different types, or passes
+    arguments that a function does not take.
 
     `data` has:
         line: Line in the expression, from 1. (at least 1)
@@ -898,7 +898,7 @@ class ExpressionTypeError(GeoModelError):
 
 
 class ExpressionTooDeepError(GeoModelError):
-    """The expression is nested too deeply, or too long.
+    """The expression is nested too deeply or is too long.
 
     `data` has:
         line: Line in the expression, from 1. (at least 1)
@@ -946,7 +946,7 @@ class InvalidStopsError(GeoModelError):
 
 
 class InvalidTemplateError(GeoModelError):
-    """A popup's title has unpaired braces, or a format is not one. Errors in the expressions of a title have
+    """A popup's title has unpaired braces, or a format is invalid. Errors in the expressions of a title have
     positions in the whole title.
 
     `data` has:

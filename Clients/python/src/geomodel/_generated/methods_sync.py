@@ -57,8 +57,9 @@ class SessionMethods(SyncCaller):
             tasks: Tasks.
             traffic: Messages.
             model: Objects.
-            residentBytes: Resident memory; null where the system does not report it. (byte)
-            confinement: What confines the processes that read files; null before the first has begun.
+            residentBytes: Resident memory; null if the system does not report it. (byte)
+            confinement: What confines the processes that read files; null before the first such process
+                has begun.
 
         Example:
             server.session.status()
@@ -95,13 +96,13 @@ class BindingMethods(SyncCaller):
     """Bindings, which are handles to a path of the state tree, and links, which keep the values of two paths
     equal.
 
-    A path is that of a property (`/layers/l1/opacity`) or of a part of its value
-    (`/viewModels/pizza/ingredients/cheese/amount`). Everything in the tree can be read and be the source of a
-    link; writable is what a command sets: properties of view models, members that `map/update`,
-    `scene/update`, `layer/update` and `overlay/update` take, a view's `viewpoint`, size and
-    `locationDisplay`, environment values (`/views/v1/environment/units`). Bindings and links are not saved,
-    and end with the objects of their paths. Bindings are not undone; a link is undone and redone with the
-    step in which it was created.
+    A path leads to a property (`/layers/l1/opacity`) or to a part of its value
+    (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. A
+    path is writable if a command sets its value: properties of view models, members that `map/update`,
+    `scene/update`, `layer/update` and `overlay/update` take, a view's `viewpoint`, `center`, `scale`,
+    `rotation`, `map`, `scene`, size and `locationDisplay`, and environment values
+    (`/views/v1/environment/units`). Bindings and links are not saved, and end with the objects of their
+    paths. Bindings are not undone; a link is undone and redone with the step in which it was created.
     """
 
     def create(
@@ -119,8 +120,8 @@ class BindingMethods(SyncCaller):
 
         Args:
             id: The new object's id; minted when absent.
-            path: JSON Pointer, without wildcards; or `constant`. (at most 1024 characters)
-            constant: A value that never changes; or `path`.
+            path: JSON Pointer, without wildcards; this or `constant`. (at most 1024 characters)
+            constant: A value that never changes; this or `path`.
             access: The access. (default "readWrite")
             owner: The object that owns it and whose closing closes it; the session when absent.
             if_exists: What to do when an object has that id already. (default "error")
@@ -129,9 +130,8 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -208,8 +208,8 @@ class BindingMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
         """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
-        part of a view model's or an environment's value that is not there, such as an item that was
-        removed, is `invalidPath`: `state/set` and `viewModel/set` make new ones.
+        path to a missing part of a view model's or an environment's value, such as a removed item, is
+        refused with `invalidPath`; `state/set` and `viewModel/set` create missing parts.
 
         Args:
             binding: Its id.
@@ -223,9 +223,8 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -251,14 +250,14 @@ class BindingMethods(SyncCaller):
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
             InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
                 the bound.
             InvalidUniqueValuesError: No feature can have these unique values: their number differs from
                 that of the fields, they are null, or an earlier entry has them.
             InvalidStopsError: Stops of a visual variable are out of order.
-            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is invalid.
 
         Example:
             server.binding.set(binding="b1", value=3)
@@ -317,22 +316,22 @@ class BindingMethods(SyncCaller):
         the same revision. Initially the second gets the value of the first.
 
         The initial change is a step of history, or a part of the transaction or edit in which the link is
-        created, and the link belongs to that step: undo restores the second and closes the link, redo creates
-        it again, with the values both ends had; where undo does not restore an end, such as a viewpoint, the
-        second gets the current value of the first. A link without an initial change makes no step, nor does
-        its closing. When undo restores an object, the links that ended with it are restored. Undo of a step
-        after the creation of the link restores both ends; where the step changed only one end, or is older,
-        the other is updated.
+        created, and the link belongs to that step: undo restores the second end and closes the link; redo
+        creates it again, with the values that both ends had. When undo does not restore an end, such as a
+        viewpoint, the second end gets the current value of the first. A link without an initial change makes
+        no step, nor does closing a link. When undo restores an object, the links that ended with it are
+        restored. Undo of a step after the creation of the link restores both ends; when the step changed only
+        one end, or is older than the link, the link updates the other end.
 
         Changes by a link have the origin `binding` and are not propagated back. Propagation through a loop of
-        links ends when all ends agree; a command after which they never agree is refused with `cycle`, one
-        after which an end refuses its value with `linkFailed`. Where time changes an end there is no command
-        to refuse, and the link is closed; undo and redo close it, too, so that no link prevents undo. Where
-        the owner of an end normalizes its value, such as a rotation of 370 to 10, a viewpoint that is
-        completed or a scale that is clamped, a two-way link propagates the result back once, so that both
-        ends have the stored value; not where time changes an end, as in an animation. Links into parts of one
-        value compose. While an end is a part that the value does not have, such as the scale of a bounding
-        geometry or an item that was removed, the link waits for it.
+        links ends when all ends agree; a command after which they never agree is refused with `cycle`, and a
+        command after which an end refuses its value is refused with `linkFailed`. When time changes an end,
+        there is no command to refuse: the link is closed. Undo and redo close it too, so that no link
+        prevents undo. When the owner of an end normalizes the value (a rotation of 370 becomes 10, a
+        viewpoint is completed, a scale is clamped), a two-way link propagates the stored value back once, so
+        that both ends have it; it does not do so when time changes an end, as in an animation. Links into
+        parts of one value compose. While an end is a part that the value does not have, such as the scale of
+        a bounding geometry or a removed item, the link waits for it.
 
         Args:
             first: JSON Pointer, without wildcards. (at most 1024 characters)
@@ -348,9 +347,8 @@ class BindingMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
@@ -361,8 +359,8 @@ class BindingMethods(SyncCaller):
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.binding.link(first="/views/v1/viewpoint", second="/views/v2/viewpoint")
@@ -444,9 +442,8 @@ class BookmarkMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -650,8 +647,8 @@ class ClockMethods(SyncCaller):
         seconds: float,
         meta: t.Meta | None = None,
     ) -> t.ClockAdvanceResult:
-        """Advances manual time. All ticks in between are run and their notifications written before the
-        answer, with a last step at the end of the interval.
+        """Advances manual time. All ticks in the interval are run, with a last step at its end, and their
+        notifications are written before the answer.
 
         Args:
             seconds: The interval. (second; in 0...86400)
@@ -678,26 +675,27 @@ class ClusterMethods(SyncCaller):
     """Clusters of points, as graphics of a layer or an overlay with `featureReduction`, and of any points.
 
     The result is that of supercluster (Agafonkin 2016) with points in ascending order of ids: at each zoom,
-    from the last down, each point or cluster that is not taken yet takes those within the radius, measured in
-    Web Mercator where a tile has 512 pixels. A cluster is at the mean of its points. The order of insertion
-    does not matter, nor does the history of edits.
+    from the last down, each point or cluster that is not yet taken takes those within the radius, measured in
+    Web Mercator with tiles of 512 pixels. A cluster lies at the mean of its points. The result does not
+    depend on the order of insertion or the history of edits.
 
-    Positions in degrees are projected to Web Mercator's sphere, latitudes beyond 85.0511 degrees to its edge;
-    other references are clustered in their own plane, in metres, and positions more than 40,075 km from the
-    origin lie at its edge. Neighbours across the antimeridian are not clustered. Longitudes beyond 180
-    degrees are turned back.
+    Positions in degrees are projected to Web Mercator's sphere; latitudes beyond 85.0511 degrees are moved to
+    its edge. Other references are clustered in their own plane, in metres; positions more than 40,075 km from
+    the origin are moved to its edge. Neighbours across the antimeridian are not clustered. Longitudes beyond
+    180 degrees are wrapped.
 
-    Only features count that pass the layer's filters, graphics that are visible, and points. Clusters are
-    kept, and edits of few points change only what they reach; the first question, or one after another radius
-    or filter, takes longer.
+    Only points are clustered: features that pass the layer's filters, and visible graphics. Clusters are
+    cached, and an edit of few points updates only the clusters that it affects; the first query, and the
+    first after the radius or a filter has changed, takes longer.
 
-    A client that draws clusters follows them by observing what they depend on and asking again:
-    `/views/v/viewpoint` (its scale chooses the zoom), `featureReduction`, of an overlay `graphics` (whose
-    snapshot and deltas have the graphics themselves), of a layer `definitionExpression`, `time`,
-    `isTimeFilterEnabled`, `selectedCount` and `loadStatus`; `maxRate` of `state/observe` bounds how often. An
-    answer costs what it returns, edits since the last one what they reach. Its `revision` states whether a
-    delta is contained in it. A cluster that is answered under the same id has the same points, so what is
-    known of these holds; those that are not answered any more are gone.
+    A client that draws clusters observes what they depend on and queries them again after a change:
+    `/views/v/viewpoint` (its scale determines the zoom) and `featureReduction`; of an overlay also `graphics`
+    (whose snapshot and deltas have the graphics themselves); of a layer also `definitionExpression`, `time`,
+    `isTimeFilterEnabled`, `selectedCount` and `loadStatus`. `maxRate` of `state/observe` limits how often.
+    The cost of an answer is in proportion to what it returns, plus what the edits since the last answer
+    affect. Its `revision` tells whether a delta is contained in it. A cluster that is returned with the same
+    id has the same points, so what the client knows of them stays valid; clusters that are no longer returned
+    do not exist any more.
     """
 
     def query(
@@ -717,29 +715,31 @@ class ClusterMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.ClusterQueryResult:
         """The clusters and single points of a layer or an overlay that a view draws, or those of a box at a
-        zoom or a scale, by ascending id. A scale's zoom is the next lower one: on the screen the radius is
-        between that of `featureReduction` and twice that. Without clustering, where `featureReduction` is
-        absent or not enabled, beyond its `maxScale`, and from zoom 23 on, all points are single.
+        zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the
+        radius is between that of `featureReduction` and twice that. All points are single where there is
+        no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from
+        zoom 23 on.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
-            view: Its scale, and the box around its visible area where `envelope` is absent; this, `scale`
-                or `zoom`.
+            view: The view whose scale is used, and the box around whose visible area is used when
+                `envelope` is absent; this, `scale` or `zoom`.
             scale: The denominator of a scale, on a screen of 96 dpi. (above 0)
             zoom: A zoom, at which the world has 512 * 2^zoom pixels; 23 for single points. (in 0...23)
             envelope: Only clusters whose position is in this box, edges included; all when absent.
-            spatial_reference: Of `envelope`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope`; that of the features when absent.
             return_symbols: Whether to return symbols and labels: those of `featureReduction` for
                 clusters, those of the layer or overlay for single points. (default False)
-            return_popups: Whether to return popups, likewise. (default False)
+            return_popups: Whether to return popups: those of `featureReduction` for clusters, those of
+                the layer or overlay for single points. (default False)
             offset: Number of clusters and points to skip. (at least 0; default 0)
             limit: Maximum number of clusters and points. (in 0...10000; default 10000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The revision of the snapshot. (at least 0)
-            spatialReference: Of the positions: that of the features.
+            spatialReference: The spatial reference of the positions: that of the features.
             zoom: The zoom of the clusters. (at least 0)
             exceededLimit: Whether there are more.
             clusters: Clusters and single points.
@@ -793,8 +793,8 @@ class ClusterMethods(SyncCaller):
         limit: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.ClusterMembersResult:
-        """The features of a cluster, in a stable order that keeps neighbours together. A cluster that is no
-        more, because points have come, gone or moved, is `unknownId`.
+        """The features of a cluster, in a stable order that keeps neighbours together. A cluster that no
+        longer exists, because points were added, removed or moved, is refused with `unknownId`.
 
         Args:
             cluster: The cluster.
@@ -807,7 +807,7 @@ class ClusterMethods(SyncCaller):
         Returns:
             revision: The revision of the snapshot. (at least 0)
             count: Number of features of the cluster. (at least 2)
-            expansionZoom: The first zoom at which it falls apart. (at least 0)
+            expansionZoom: The first zoom at which it splits. (at least 0)
             exceededLimit: Whether there are more.
             ids: The features.
 
@@ -852,12 +852,13 @@ class ClusterMethods(SyncCaller):
         """Clusters of points that belong to no object, at one zoom.
 
         Args:
-            points: The points: `x` and `y`, or `geometry`, and `ids`; without `ids` they are numbered
-                from 0. Attributes are ignored.
+            points: The points: `x` and `y`, or `geometry`, and `ids`; without `ids` the points are
+                numbered from 0. Attributes are ignored.
             zoom: The zoom. (in 0...25)
-            spatial_reference: Of the points; EPSG:4326 when absent.
+            spatial_reference: The spatial reference of the points; EPSG:4326 when absent.
             max_zoom: The last zoom with clusters. (in 0...24; default 16)
-            radius: Points that are no further apart are clustered. (dip; at least 0; default 60)
+            radius: Points that are no further apart than this are clustered. (dip; at least 0; default
+                60)
             offset: Number of clusters and points to skip. (at least 0; default 0)
             limit: Maximum number of clusters and points. (in 0...10000; default 10000)
             return_members: Whether to return the ids of each cluster's points. (default False)
@@ -867,7 +868,7 @@ class ClusterMethods(SyncCaller):
             revision: The world's revision. (at least 0)
             exceededLimit: Whether there are more.
             clusters: Clusters and single points, by ascending id.
-            members: The points of each, in the same order.
+            members: The points of each cluster, in the order of `clusters`.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -927,10 +928,10 @@ class DocumentMethods(SyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Begins an empty document. Closes the whole model: views with their tasks, location sources, view
-        models, bindings and links too; clears the values of the environment and history, whether or not
-        the document was saved. Undo cannot restore any of it; clients may reuse the ids, which the server
-        does not mint again in this session.
+        """Begins an empty document. The whole model is closed, including views with their tasks, location
+        sources, view models, bindings and links; environment values and history are cleared, whether or
+        not the document was saved. Undo cannot restore any of it. Clients may reuse the ids; the server
+        does not mint them again in this session.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -951,15 +952,16 @@ class DocumentMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
         """Opens a document and replaces the model. The document is read and checked first and replaces the
-        model atomically: when it fails, or is cancelled, the model is unchanged. It fails where the file
-        is no document: no JSON, of another format or too new. What is not valid in a document is left out
-        and reported in `problems`: an element of a list, a member of an object, or the object where it
-        cannot be without that member (its id, its data, its map). Members that were left out keep their
-        text until they are set, and are saved with it; objects that were left out are not saved again.
-        Missing or changed data do not fail it: sources, elevation sources and layers have an error in
-        their status and can be retried. The old model is closed as by `document/new`; objects have the ids
-        of the file. Types of view models and environment keys of the session remain, and those of the
-        document are added. A newer `document/open` or `document/revert` supersedes a running one.
+        model atomically: when it fails, or is cancelled, the model is unchanged. It fails if the file is
+        not a document: not JSON, of another format, or of a newer version. Invalid parts of a document are
+        left out and reported in `problems`: an element of a list, a member of an object, or the whole
+        object when it needs that member (its id, its data, its map). A member that was left out keeps its
+        text, and is saved with it, until it is set; an object that was left out is not saved again.
+        Missing or changed data do not make the open fail: sources, elevation sources and layers have an
+        error in their status and can be retried. The old model is closed as by `document/new`; objects
+        have the ids of the file. Types of view models and environment keys of the session remain, and
+        those of the document are added. A newer `document/open` or `document/revert` supersedes a running
+        one.
 
         Args:
             path: The file, at most 1 GiB (`--max-document-bytes`).
@@ -978,8 +980,8 @@ class DocumentMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.document.open(path="world.json")
@@ -994,9 +996,9 @@ class DocumentMethods(SyncCaller):
     ) -> t.DocumentInfo:
         """Saves the document to the file it was last opened from or saved to. It saves a snapshot; later
         commands do not wait. The file is replaced atomically: when that fails, the old one is unchanged.
-        Its owner, group, mode and extended attributes are kept where the system lets it; `lost` names what
-        is not. While a `document/saveAs` is running, a save writes to that file. When another document has
-        replaced the saved one, the answer has the path that was written.
+        Its owner, group, mode and extended attributes are kept where the system allows it; `lost` names
+        those that are not. While a `document/saveAs` is running, a save writes to that file. If another
+        document has replaced the saved one meanwhile, the answer has the path that was written.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -1024,7 +1026,7 @@ class DocumentMethods(SyncCaller):
         path: t.FilePath,
         meta: t.Meta | None = None,
     ) -> t.DocumentInfo:
-        """Saves the document to a file, which is its file from then on. An existing file is replaced.
+        """Saves the document to a file, which becomes the document's file. An existing file is replaced.
 
         Args:
             path: The file; its folder has to exist.
@@ -1070,8 +1072,8 @@ class DocumentMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.document.revert()
@@ -1106,9 +1108,9 @@ class EditMethods(SyncCaller):
     ids. It does not restore viewpoints, selections, live location, sources, views, tasks, subscriptions and
     load state: a closed view stays closed, and so do its overlays.
 
-    With `meta.undo: false` a command makes no step, and drops none: redo stays possible. Undo of an earlier
-    step restores what that step changed, and nothing else; it skips what is gone. Redo brings back what was
-    there before the undo, and keeps values that live writes have set since. The document is modified.
+    With `meta.undo: false` a command makes no step and discards none: redo stays possible. Undo of an earlier
+    step restores only what that step changed, and skips what no longer exists. Redo restores the state before
+    the undo, but keeps values that live writes have set since. Live writes modify the document.
 
     A step over 64 MiB cannot be undone, nor can earlier ones: the answer to its command has the member
     `historyCut`, true.
@@ -1123,7 +1125,7 @@ class EditMethods(SyncCaller):
         """Undoes the newest steps. Its changes have the origin `undo`.
 
         Args:
-            steps: Number of steps; all or none. (in 1...100; default 1)
+            steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1150,7 +1152,7 @@ class EditMethods(SyncCaller):
         """Redoes the steps undone last. Another change discards them.
 
         Args:
-            steps: Number of steps; all or none. (in 1...100; default 1)
+            steps: Number of steps. If there are fewer, the request is refused. (in 1...100; default 1)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1199,8 +1201,8 @@ class EditMethods(SyncCaller):
         *,
         meta: t.Meta | None = None,
     ) -> t.EditEndResult:
-        """Ends the edit in progress. One over 64 MiB cannot be undone, nor can earlier steps: the answer then
-        has `historyCut`.
+        """Ends the edit in progress. An edit over 64 MiB cannot be undone, nor can earlier steps: the answer
+        then has `historyCut`.
 
         Args:
             meta: Control fields: origin, expected revision, progress, task.
@@ -1267,7 +1269,7 @@ class EnvironmentMethods(SyncCaller):
     keys have an effect in the server, clients register others:
 
     - `units` (`metric` or `imperial`): the units of `formatLength`, `formatArea` and `formatSpeed`.
-    - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; English ones for an
+    - `locale` (BCP 47): the separators of `format` and of all numbers that are shown; those of English for an
     unknown locale.
     - `language` (BCP 47): the language of the names of months and days in `formatDate`. Null, its default,
     means the language of `locale`.
@@ -1278,9 +1280,9 @@ class EnvironmentMethods(SyncCaller):
     - `selectionColor`: the colour of selected features and graphics.
 
     Labels, popups, legends and symbols are computed with the environment of their layer or overlay; derived
-    properties of a view model with that of its owner, and again when it changes. Filters, conditions,
-    renderers and links do not use it, so that their results are the same for all views. The values of a node
-    are at `/views/v1/environment/<key>` (likewise for maps, scenes, overlays, layers, and at
+    properties of a view model are computed with that of its owner, and again when it changes. Filters,
+    conditions, renderers and links do not use it, so that their results are the same for all views. The
+    values of a node are at `/views/v1/environment/<key>` (likewise for maps, scenes, overlays, layers, and at
     `/environments/$session/environment/<key>` for the session), where they can be observed. Values set at a
     node are at `/environments/<node>/values`. Values are undone and saved; keys are registered for the rest
     of the session. A value of a key of the type `reference` becomes null when the object is removed.
@@ -1474,8 +1476,8 @@ class EnvironmentMethods(SyncCaller):
 
 
 class ExpressionMethods(SyncCaller):
-    """The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Wherever an `Expression`
-    stands, either is accepted.
+    """The two encodings of expressions (OGC 21-065r2): CQL2 text and CQL2 JSON. Both are accepted wherever an
+    `Expression` is expected.
     """
 
     def convert(
@@ -1484,14 +1486,14 @@ class ExpressionMethods(SyncCaller):
         expression: t.Expression,
         meta: t.Meta | None = None,
     ) -> t.ExpressionConvertResult:
-        """Checks an expression, and answers it in both encodings.
+        """Checks an expression and returns it in both encodings.
 
-        Both are normal: the same for expressions that differ in white space, case of keywords or needless
-        parentheses only. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition, value, ...,
-        else]}`, which is not of CQL2, `in` with an empty list, which text does not have, is a test for null
-        that is never true, `ENVELOPE` is a `bbox`, and a sign before an operand is a multiplication with -1.
-        Chains of sums and products become nested operations, and values are at most 300 deep inside one
-        another, where text has at most 100 parentheses.
+        Both are normalized: expressions that differ only in white space, case of keywords or needless
+        parentheses have equal results. In JSON, `CASE` and `iif` are `{"op": "case", "args": [condition,
+        value, ..., else]}`, an extension of CQL2. `in` with an empty list, which CQL2 text does not have,
+        becomes a test for null that is never true. `ENVELOPE` becomes a `bbox`, and a sign before an operand
+        a multiplication by -1. Chains of sums and products become nested operations. Values in JSON nest at
+        most 300 deep, parentheses in text at most 100 deep.
 
         Args:
             expression: The expression, as text or JSON.
@@ -1499,15 +1501,15 @@ class ExpressionMethods(SyncCaller):
 
         Returns:
             cql2Text: In CQL2 text.
-            cql2Json: In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression
-                in CQL2 text.
+            cql2Json: In CQL2 JSON. An expression that is only a text literal becomes `"'text'"`, since a
+                JSON string is an expression in CQL2 text.
             properties: The names of properties in it, each once, in order of first use.
 
         Raises:
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.expression.convert(expression="population > 1000 AND S_INTERSECTS(geometry, POINT(7 50))")
@@ -1525,15 +1527,15 @@ class ExpressionMethods(SyncCaller):
 
 
 class FeatureMethods(SyncCaller):
-    """Queries of features, of layers, tables and overlays alike. Of a layer only features match that pass its
-    definition expression and its time filter.
+    """Queries of the features of layers, tables and overlays; `feature/export` writes the result to a file.
+    Of a layer, only features that pass its definition expression and its time filter match.
 
     Features are in drawing order, or in the requested order, which is stable from page to page while the
     revision is. `exceededLimit` is true for a result that was truncated.
 
     Queries that take a few milliseconds are answered in order of arrival. Longer ones run as tasks over a
-    snapshot of the model: they delay nothing else, report progress, and are cancelled, superseded or ended
-    with their scope as all tasks; `revision` is that of the snapshot.
+    snapshot of the model: they delay no other request, report progress, and are cancelled, superseded or
+    ended with their scope like all tasks; `revision` is that of the snapshot.
     """
 
     def query(
@@ -1561,73 +1563,76 @@ class FeatureMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryResult:
-        """Features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes
-        them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
-        `meta.ifRevision`, has what follows. With `meta.partialResultToken` all of a large result is sent
-        in parts, as fast as the client reads: the reply then has no features, or no columns.
+        """Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that
+        makes them larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`,
+        and with `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result
+        is sent in parts, as fast as the client reads: the reply then has no features, or no columns.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
-                absent. (at most 16 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
+                (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
-            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+            max_allowable_offset: Generalises lines and rings: positions are left out when that moves the
                 line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
-                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
-                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
-                least 0)
-            limit: Maximum number of features. At most 100000, and 1000 when absent; any number, and all
-                when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
-            return_m: Whether to return M: geometries that have it are then WKT, since GeoJSON has no M;
-                in columns WKB with M. (default False)
+                positions stay; a ring keeps at least four positions, so none disappears. Rings that are
+                closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
+                at least 0)
+            limit: Maximum number of features. At most 100000, and 1000 when absent. When the result is
+                sent in parts (`meta.partialResultToken`): any number, and all when absent. (at least 0)
+            return_m: Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in
+                columns they are WKB with M. (default False)
             format: How features are returned. (default "geojson")
-            out_spatial_reference: Of the geometries in the answer; that of the features when absent.
+            out_spatial_reference: The spatial reference of the geometries in the answer; that of the
+                features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             type: The GeoJSON type; absent with columns.
             revision: The world's revision after this. (at least 0)
-            spatialReference: Of the geometries.
+            spatialReference: The spatial reference of the geometries.
             exceededLimit: Whether there are more.
             features: By `orderBy`, else in drawing order; absent with columns.
-            columns: The features in the same order, with `ids`, `geometry` (where it was requested) and
+            columns: The features in the same order, with `ids`, `geometry` (if it was requested) and
                 `attributes`.
             fields: With columns: the attributes in order, with their types.
-            failed: Those of the features whose geometry is null because a position of it has no
-                coordinates in `outSpatialReference`; absent without any.
+            failed: The features whose geometry is null because one of its positions has no coordinates in
+                `outSpatialReference`; absent when there are none.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1647,8 +1652,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query(overlay="o1", envelope={"xMin": 0, "yMin": 45, "xMax": 5, "yMax": 50})
@@ -1702,46 +1707,48 @@ class FeatureMethods(SyncCaller):
         limit: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryIdsResult:
-        """Returns ids only.
+        """Returns the ids of features only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
-                absent. (at most 16 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
+                (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
-            limit: Maximum number of features. At most 1000000, and 100000 when absent; any number, and
-                all when absent, where the result is sent in parts (`meta.partialResultToken`). (at least 0)
+            limit: Maximum number of features. At most 1000000, and 100000 when absent. When the result is
+                sent in parts (`meta.partialResultToken`): any number, and all when absent. (at least 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -1766,8 +1773,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_ids(overlay="o1")
@@ -1822,11 +1829,11 @@ class FeatureMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryRelatedResult:
-        """Features of another layer, table or overlay that are related to those that match, by equal values
-        of a key field on both sides. Grouped by the features to which they are related.
+        """Returns features of another layer, table or overlay that are related to those that match, by equal
+        values of a key field on both sides. They are grouped by the features to which they are related.
 
         Any cardinality: a feature may be in several groups. Numbers are equal by value, texts by code points;
-        null, NaN and JSON are related to nothing. Features without related ones have no group.
+        null, NaN and JSON are related to nothing. A feature to which none is related has no group.
 
         Args:
             key_field: The field of the features that match. (1 to 1024 characters)
@@ -1836,34 +1843,36 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             related_layer: The loaded layer or table with related features; this or `relatedOverlay`. It
                 may be the same layer.
             related_overlay: The overlay with related features.
@@ -1873,17 +1882,17 @@ class FeatureMethods(SyncCaller):
                 counts twice. (in 0...100000; default 1000)
             properties: The attributes of related features to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
-            out_spatial_reference: Of the geometries in the answer; that of the related features when
-                absent.
+            out_spatial_reference: The spatial reference of the geometries in the answer; that of the
+                related features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            spatialReference: Of the geometries.
+            spatialReference: The spatial reference of the geometries.
             exceededLimit: Whether there are more related features.
             groups: In the drawing order of the features to which they are related.
-            failed: Those of the related features whose geometry is null because a position of it has no
-                coordinates in `outSpatialReference`; absent without any.
+            failed: The related features whose geometry is null because one of its positions has no
+                coordinates in `outSpatialReference`; absent when there are none.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -1903,8 +1912,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_related(
@@ -1963,41 +1972,43 @@ class FeatureMethods(SyncCaller):
         time_extent: t.TimeExtent | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryCountResult:
-        """Returns their number only.
+        """Returns the number of features only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2021,8 +2032,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_count(overlay="o1")
@@ -2065,54 +2076,56 @@ class FeatureMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryExtentResult:
-        """Returns their envelope only.
+        """Returns the envelope of features only.
 
         Args:
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            out_spatial_reference: Of the answer; that of the features when absent.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            out_spatial_reference: The spatial reference of the answer; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            spatialReference: Of the extent.
+            spatialReference: The spatial reference of the extent.
             count: The number. (at least 0)
             extent: Envelope of all of them, as `feature/query` returns them in the same reference; absent
                 when there are none. Where poles are at infinity, as in Web Mercator, latitudes are within
-                85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` where features that are
+                85.0511287798066 degrees. In degrees `xMin` is greater than `xMax` when features that are
                 adjacent in another reference cross the antimeridian.
-            failed: The features that `extent` leaves out because a position of theirs has no coordinates
-                in `outSpatialReference`, at most the first 1000; absent without any.
+            failed: The features that `extent` leaves out because one of their positions has no
+                coordinates in `outSpatialReference`, at most the first 1000; absent when there are none.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -2131,8 +2144,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_extent(overlay="o1")
@@ -2181,52 +2194,54 @@ class FeatureMethods(SyncCaller):
         limit: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryStatisticsResult:
-        """Statistics of features, for each group of those with equal values in all fields of `groupBy`.
-        Without `groupBy` all features are one group, even if there are none.
+        """Computes statistics of features, for each group of features with equal values in all fields of
+        `groupBy`. Without `groupBy` all features are one group, even if there are none.
 
-        Null is a value to group by. An integer and a double of the same value are equal, in fields of dates
-        texts that stand for the same time; JSON is equal as text. Of equal values the group has that of its
-        first feature.
+        Null is a value to group by. An integer and a double of the same value are equal, and in fields of
+        dates so are texts that denote the same time; JSON values are equal when their texts are. When equal
+        values differ in form, the group has the value of its first feature.
 
         Args:
-            statistics: What is computed. Names are each used once, and are not those of fields in
+            statistics: The statistics to compute. Their names are unique, and differ from the fields in
                 `groupBy`. (at most 64 elements)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             group_by: The attributes that the features of a group have in common. (at most 16 elements)
             having: Only groups for which this is true; its properties are the names of statistics and the
                 fields of `groupBy`.
-            order_by: Sort keys, the first most significant: names of statistics, or fields of `groupBy`.
+            order_by: Sort keys, most significant first: names of statistics, or fields of `groupBy`.
                 Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
                 last. (at most 16 elements)
             offset: Number of groups to skip. (at least 0; default 0)
@@ -2254,15 +2269,15 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
-            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
-                memory of a query.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+            TooManyGroupsError: The features have too many distinct values to group them within the memory
+                of a query.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_statistics(overlay="o1", statistics=[{"type": "count"}], group_by=["name"])
@@ -2314,8 +2329,8 @@ class FeatureMethods(SyncCaller):
         limit: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureQueryDistinctValuesResult:
-        """The distinct values of a field, or combinations of values of several, and how many features have
-        each. Null is a value. What is equal is said in `feature/queryStatistics`.
+        """Returns the distinct values of a field, or combinations of values of several, and how many features
+        have each. Null is a value. For equality see `feature/queryStatistics`.
 
         Args:
             fields: The attributes. (1 to 16 elements)
@@ -2323,35 +2338,37 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            order_by: Sort keys, the first most significant: some of `fields`. Ties, and all records when
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            order_by: Sort keys, most significant first: some of `fields`. Ties, and all records when
                 absent, are in ascending order of the values, null last. (at most 16 elements)
             offset: Number of records to skip. (at least 0; default 0)
             limit: Maximum number of records. (in 0...100000; default 1000)
@@ -2378,13 +2395,13 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            TooManyGroupsError: The features have too many distinct values to be grouped by them in the
-                memory of a query.
+            TooManyGroupsError: The features have too many distinct values to group them within the memory
+                of a query.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.query_distinct_values(overlay="o1", fields=["name"])
@@ -2431,8 +2448,8 @@ class FeatureMethods(SyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureSelectResult:
-        """Changes which features are selected: by those that match. Without a filter these are all, with an
-        empty list of ids none. What has been removed before the task ends is left out. Undo does not
+        """Changes which features are selected, by the features that match: all without a filter, none with an
+        empty list of ids. Features that are removed before the task ends are left out. Undo does not
         change selections.
 
         Args:
@@ -2440,34 +2457,36 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -2494,8 +2513,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.select(layer="cities", where_clause="population > 1000000", mode="add")
@@ -2544,13 +2563,13 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureNearestResult:
-        """The features nearest to each of several places, near ones first and equally far ones by id.
-        Distances are in metres on the WGS 84 ellipsoid, whatever the references are, across the
+        """Returns the features nearest to each of several places, nearest first; equally distant features are
+        sorted by id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the
         antimeridian and around the poles; features in another reference than EPSG:4326 are transformed
-        first, which takes longer. With `planar` they are in the plane of the features' reference, in its
-        units. Distances of lines and polygons are to their nearest position, 0 within a polygon; edges are
-        straight in longitude and latitude. Features without a position, or with one that has no longitude
-        and latitude, are left out.
+        first, which takes longer. With `planar` distances are in the plane of the features' reference, in
+        its units. The distance of a line or a polygon is that to its nearest position, 0 within a polygon;
+        edges are straight in longitude and latitude. Features without a position, or with a position that
+        has no longitude and latitude, are left out.
 
         Args:
             locations: A point, or a multipoint of up to 100000 places, none of them empty, in
@@ -2559,41 +2578,43 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            limit: Maximum number of features for each place; when absent 1, and 1000 with `maxDistance`.
-                In all at most 1000000. (in 1...10000)
-            max_distance: Only features at most so far away, in metres, or with `planar` in units of the
-                features' reference. (at least 0)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            limit: Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`.
+                At most 1000000 for all places together. (in 1...10000)
+            max_distance: Only features that are no further away than this, in metres, or with `planar` in
+                units of the features' reference. (at least 0)
             planar: Whether distances are planar. (default False)
-            return_azimuth: Whether to return azimuths; with `planar` there are none, and it is refused.
-                (default False)
+            return_azimuth: Whether to return azimuths; refused with `planar`, which has none. (default
+                False)
             properties: The attributes to return; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -2601,10 +2622,10 @@ class FeatureMethods(SyncCaller):
             revision: The revision of the snapshot. (at least 0)
             counts: The number of features for each place, in the order of the places.
             ids: The features of the first place, then those of the next.
-            distances: How far each is; with `planar` at most the greatest double, also where coordinates
-                are farther apart.
-            azimuths: The direction from the place to the nearest position of each, clockwise from north;
-                0 where the distance is 0. (degree)
+            distances: The distance of each feature; with `planar` at most the greatest double, even when
+                coordinates are further apart.
+            azimuths: The direction from the place to the nearest position of each feature, clockwise from
+                north; 0 when the distance is 0. (degree)
             exceededLimit: Whether more features than `limit` lie within `maxDistance` of a place.
             columns: With `properties`: the attributes in the order of `ids`.
 
@@ -2629,8 +2650,8 @@ class FeatureMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.nearest(overlay="o1", locations={"type": "Point", "coordinates": [2, 48]})
@@ -2687,14 +2708,15 @@ class FeatureMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.FeatureJoinResult:
         """Joins features with those of another layer or overlay, or of the same, by a spatial relation or by
-        distance. Relations are planar, in the reference of the features, to which joined ones are
-        transformed; on either writing of a longitude. Features are taken as they are: of polygons whose
-        rings cross the area is that of the even-odd rule, and one that GEOS refuses is made valid first. A
-        collection of points beside lines or polygons has the relations `intersects` and
-        `envelopeIntersects` alone: others are unknown for it, and it is joined with none by them. Features
-        without a geometry are joined with none, those that cannot be transformed neither.
+        distance. Relations are planar, in the reference of the features; joined features are transformed
+        to it. Places match whichever way a longitude is written. Features need not be valid: the area of a
+        polygon whose rings cross follows the even-odd rule, and a geometry that GEOS refuses is made valid
+        first. A collection of points beside lines or polygons has only the relations `intersects` and
+        `envelopeIntersects`: by other relations it is joined with nothing. Features without a geometry,
+        and those that cannot be transformed, are joined with nothing.
 
-        Pairs are in drawing order of the features, then of the joined ones (of the nearest by distance).
+        Pairs are in drawing order of the features, then in drawing order of the joined features (with
+        `nearest`, by distance).
 
         Args:
             join: The features that are joined.
@@ -2702,40 +2724,44 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            relationship: Of a feature to those it is joined with. (default "intersects")
-            nearest_count: With `nearest` alone: with how many; 1 when absent. (in 1...1000)
-            max_distance: With `nearest` alone: only those at most so far away. (metre; at least 0)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            relationship: The relationship of a feature to those it is joined with. (default "intersects")
+            nearest_count: With `nearest` only: number of features that each is joined with; 1 when
+                absent. (in 1...1000)
+            max_distance: With `nearest` only: joins only features that are no further away than this.
+                (metre; at least 0)
             output: What is returned. (default "pairs")
-            aggregates: With `counts`: figures about the joined features of each. Names are each used
-                once. (at most 16 elements)
+            aggregates: With `counts`: statistics of the features that each is joined with. Their names
+                are unique. (at most 16 elements)
             offset: Number of pairs or features to skip. (at least 0; default 0)
             limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -2744,13 +2770,13 @@ class FeatureMethods(SyncCaller):
             revision: The revision of the snapshot. (at least 0)
             exceededLimit: Whether there are more.
             pairCount: The number of all pairs. (at least 0)
-            ids: The features: of each pair, or each once.
-            joinedIds: With `pairs`: the joined feature of each.
-            distances: With `pairs` and `nearest`: how far each is. (metre)
-            counts: With `counts`: with how many each is joined.
-            aggregates: With `counts`: a column for each of `aggregates`, by its name. It is packed where
-                all values are numbers or null; integers are doubles where there are others beside them and
-                their values stay.
+            ids: The features: that of each pair, or each once.
+            joinedIds: With `pairs`: the joined feature of each pair.
+            distances: With `pairs` and `nearest`: the distance of each pair. (metre)
+            counts: With `counts`: the number of features that each is joined with.
+            aggregates: With `counts`: a column for each of `aggregates`, by its name. A column is packed
+                when all its values are numbers or null; integers beside doubles become doubles when that does
+                not change their values.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -2768,13 +2794,13 @@ class FeatureMethods(SyncCaller):
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.join(layer="cities", join={"layer": "countries"}, relationship="within")
@@ -2836,10 +2862,9 @@ class FeatureMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.FeatureExportResult:
-        """Writes features to a file. The file appears whole, under its name, when it is complete: an earlier
-        one stays as it was when the task fails or is cancelled. Sources that have the earlier one open go
-        on with what they have loaded. The folder has to be allowed (`--allow-dir`), as for
-        `document/saveAs`.
+        """Writes features to a file. The file appears under its name only when it is complete: when the task
+        fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep
+        what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
 
         `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`,
         which has to have a code of an authority, the file has the member `crs` of the older GeoJSON.
@@ -2854,58 +2879,60 @@ class FeatureMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            order_by: Sort keys, the first most significant; ties are sorted by id. Drawing order when
-                absent. (at most 16 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
+                (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
             properties: The attributes to return; all when absent.
             return_geometry: Whether to return geometries. (default True)
-            max_allowable_offset: Generalises lines and rings: positions are left out where that moves the
+            max_allowable_offset: Generalises lines and rings: positions are left out when that moves the
                 line by no more than this (Douglas and Peucker, on x and y of the answer). First and last
-                positions stay; a ring keeps at least four positions, so none disappears. Rings may touch or
-                cross afterwards where they come closer than the offset. (unit of `outSpatialReference`; at
-                least 0)
-            driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and where the GDAL
-                of the system has them `GPKG`, `FlatGeobuf`, `Parquet`. When absent, by the extension:
+                positions stay; a ring keeps at least four positions, so none disappears. Rings that are
+                closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
+                at least 0)
+            driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
+                GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension:
                 `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
                 `.geoparquet`. (at most 32 characters)
-            if_exists: What to do when there is a file of that name. (default "error")
+            if_exists: What to do when a file of that name exists. (default "error")
             limit: Maximum number of features; all when absent. (at least 0)
             layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
-                extension when absent, or `features` where a GeoPackage can have no such name. Refused for
-                formats that have none. In a GeoPackage it begins with a letter, a digit or `_`, and neither
-                with `gpkg` nor with `sqlite_`. (1 to 256 characters)
-            csv_geometry: With `CSV` alone: how it holds geometries. `xy` when absent and all are points
+                extension when absent, or `features` when a GeoPackage cannot have that name. Refused for
+                formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
+                and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
+            csv_geometry: With `CSV` only: how it holds geometries. `xy` when absent and all are points
                 without M, else `wkt`.
-            out_spatial_reference: Of the geometries in the file; when absent EPSG:4326 with `GeoJSON` and
-                `GeoJSONSeq`, with others that of the features.
+            out_spatial_reference: The spatial reference of the geometries in the file. When absent:
+                EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, that of the features with other formats.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -2916,16 +2943,16 @@ class FeatureMethods(SyncCaller):
             count: The number of features in the file. (at least 0)
             exceededLimit: Whether there are more.
             bytes: The size of the file. (at least 0)
-            spatialReference: Of the geometries; absent without `returnGeometry`.
+            spatialReference: The spatial reference of the geometries; absent without `returnGeometry`.
             geometryFields: With `CSV`: the columns of the geometry, x, y and possibly z, or one of
                 well-known text.
-            differences: What of the features the file does not hold, or holds in another form; absent
-                without any.
-            failed: The first 1,000 of the features that have no geometry in the file because a position
-                of it has no coordinates in `spatialReference`; absent without any.
+            differences: What the file does not hold of the features, or holds in another form; absent
+                when there is no difference.
+            failed: The first 1,000 of the features that have no geometry in the file because one of its
+                positions has no coordinates in `spatialReference`; absent when there are none.
             failedCount: The number of all of them. (at least 1)
-            warnings: GDAL's last warnings, at most 20; absent without any.
-            lost: What the replaced file had and the system did not let be kept.
+            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            lost: Attributes of the replaced file that the system did not allow to be kept.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -2935,7 +2962,7 @@ class FeatureMethods(SyncCaller):
             NoGeometryError: The source's layer has no geometry; add it as a table.
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
-            FileExistsError: There is a file of that name, and `ifExists` does not let it be replaced.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -2946,16 +2973,16 @@ class FeatureMethods(SyncCaller):
                 or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
-            WriterFailedError: The process that wrote the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.feature.export(layer="cities", path="large.geojson", where_clause="population > 1000000")
@@ -3099,9 +3126,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -3166,9 +3192,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -3229,9 +3254,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
 
@@ -3385,18 +3409,18 @@ class LayerMethods(SyncCaller):
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
             InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
                 the bound.
             InvalidUniqueValuesError: No feature can have these unique values: their number differs from
                 that of the fields, they are null, or an earlier entry has them.
             InvalidStopsError: Stops of a visual variable are out of order.
-            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is invalid.
 
         Example:
             server.layer.update(layer="cities", opacity=0.5)
@@ -3444,11 +3468,11 @@ class LayerMethods(SyncCaller):
         Args:
             layer: Its id.
             ids: The features. (at most 1000000 elements)
-            where_clause: The matching features for which this is true; this or `ids`. With neither of
-                them and no `timeExtent` no feature.
+            where_clause: The matching features for which this is true; this or `ids`. Without `ids`,
+                `whereClause` and `timeExtent` no feature is meant.
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter. Combined with `ids` or `whereClause`; without
-                these, of all matching features.
+                these, applied to all matching features.
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -3469,8 +3493,8 @@ class LayerMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.layer.select(layer="cities", ids=[1, 2])
@@ -3499,13 +3523,13 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
         """Reads the features of a layer, or of all layers and tables of a map or a scene that are not loaded
-        yet. Answers at once when they are loaded. Loads of one layer share one attempt.
+        yet. The answer comes at once if they are loaded already. Loads of one layer share one attempt.
 
         The fields read may differ from those the source described: a renderer, labels, a popup, a definition
         expression or times that need a missing field fail the load, and `path` is the pointer into the state
-        tree. Progress is the share of the file read; of a map or a scene, the share of its layers and tables
-        loaded. When one of them has failed, now or before, its error is the answer once all have ended, with
-        the layer's id in `layer`.
+        tree. Progress is the share of the file that is read; for a map or a scene, the share of its layers
+        and tables that are loaded. If one of them has failed, now or before, the answer is its error, with
+        the layer's id in `layer`, once all have ended.
 
         Args:
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
@@ -3516,9 +3540,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -3528,18 +3551,18 @@ class LayerMethods(SyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
             SourceClosedError: The layer's source was closed before the layer was loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
+                different types, or passes arguments that a function does not take.
 
         Example:
             server.layer.load(layer="cities")
@@ -3565,8 +3588,8 @@ class LayerMethods(SyncCaller):
         scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.LayerCancelLoadResult:
-        """Cancels the load of a layer, or all loads under way in a map or a scene: every waiting request is
-        answered with `cancelled`. Otherwise it does nothing.
+        """Cancels the load of a layer, or all running loads of a map or a scene: every waiting request is
+        answered with `cancelled`. Without a running load it does nothing.
 
         Args:
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
@@ -3604,7 +3627,7 @@ class LayerMethods(SyncCaller):
         scene: t.ObjectId | None = None,
         meta: t.Meta | None = None,
     ) -> t.LoadResult:
-        """As `layer/load`, but layers whose load has failed are tried again.
+        """Loads as `layer/load` does, but tries layers whose load has failed again.
 
         Args:
             layer: The layer or table; exactly one of `layer`, `map` and `scene`.
@@ -3615,9 +3638,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NoGeometryError: The source's layer has no geometry; add it as a table.
@@ -3627,18 +3649,18 @@ class LayerMethods(SyncCaller):
                 or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
             ChangedWhileReadError: The file changed while it was read.
             UnknownSourceLayerError: The source has no such layer, or has several and none was named.
             SourceClosedError: The layer's source was closed before the layer was loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
+                different types, or passes arguments that a function does not take.
 
         Example:
             server.layer.retry_load(layer="cities")
@@ -3671,9 +3693,9 @@ class LayerMethods(SyncCaller):
 
         Args:
             layer: Its id.
-            ids: Which features. (1 to 10000 elements)
-            scale: Sizes are those at this scale's denominator, by the map's reference scale; those at the
-                reference scale when absent. (above 0)
+            ids: The features. (1 to 10000 elements)
+            scale: The denominator of the scale for which sizes are computed, by the map's reference
+                scale; when absent, sizes are those at the reference scale. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3715,13 +3737,13 @@ class LayerMethods(SyncCaller):
 
         Args:
             layer: Its id.
-            ids: Which features. (1 to 10000 elements)
-            scale: Only those drawn at this scale's denominator; all when absent. (above 0)
+            ids: The features. (1 to 10000 elements)
+            scale: Only labels drawn at this scale's denominator; all when absent. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            labels: In the order of the ids; of one feature by the order of definitions.
+            labels: In the order of the ids; those of one feature in the order of definitions.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -3759,7 +3781,7 @@ class LayerMethods(SyncCaller):
 
         Args:
             layer: Its id.
-            ids: Which features. (1 to 10000 elements)
+            ids: The features. (1 to 10000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3798,7 +3820,7 @@ class LayerMethods(SyncCaller):
         """The legend: an entry for each symbol of the renderer, the default symbol last. A layer without a
         renderer has one entry, under its name, for each kind of geometry in it. Where its features have
         simplestyle properties, it has an entry for each symbol of the matching features, in drawing order:
-        points, lines, then areas; at most 100 entries, further symbols have none.
+        points, lines, then areas. There are at most 100 entries; further symbols have none.
 
         Args:
             layer: Its id.
@@ -3812,9 +3834,8 @@ class LayerMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
@@ -3848,15 +3869,16 @@ class LayerMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.LayerClassBreaksResult:
         """Divides the numbers of a field or an expression into classes and makes a renderer for
-        `layer/update`. Null, divisions by 0 and texts are left out. The layer is unchanged.
+        `layer/update`. Null, divisions by 0 and texts are ignored. The layer is unchanged.
 
         Args:
             layer: Its id.
             field: A field; without `expression`. (1 to 1024 characters)
             expression: The expression to divide; without `field`.
-            normalization_field: Divides the number. (1 to 1024 characters)
+            normalization_field: The field by which the number is divided. (1 to 1024 characters)
             method: How they are divided. (default "equalInterval")
-            class_count: Number of classes; fewer where numbers are equal. (in 1...256; default 5)
+            class_count: Number of classes; there may be fewer when numbers are equal. (in 1...256;
+                default 5)
             colors: From the first class to the last, evenly spaced. (1 to 64 elements; default
                 ["#FFFFB2", "#BD0026"])
             symbol: The symbol that gets the colours; the layer's default symbol when absent.
@@ -3865,25 +3887,24 @@ class LayerMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             counts: Number of features in each class.
-            renderer: Of type `classBreaks`; without breaks where there are no numbers.
+            renderer: Of type `classBreaks`; without breaks when there are no numbers.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
-            WrongFieldTypeError: The field has a type that cannot be used so: no numbers where a renderer
-                measures, no dates where it states the time of a feature.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.layer.class_breaks(layer="cities", field="population", method="quantile", class_count=2)
@@ -3931,9 +3952,9 @@ class LocationMethods(SyncCaller):
         """Creates a source that moves along a line. `location/start` starts it.
 
         Args:
-            line: A LineString with at least two different positions. Where its positions have Z, so have
-                the locations: it changes evenly between two.
-            spatial_reference: Of the line. (default "EPSG:4326")
+            line: A LineString with at least two different positions. If its positions have Z, locations
+                have it too, interpolated between two positions.
+            spatial_reference: The spatial reference of the line. (default "EPSG:4326")
             id: The new object's id; minted when absent.
             velocity: The velocity. (metre/second; above 0 and at most 299792458; default 10)
             interval: Time between two locations. (second; in 0.01...86400; default 1)
@@ -3948,9 +3969,8 @@ class LocationMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -4179,10 +4199,10 @@ class LocatorMethods(SyncCaller):
     """Places by name, and names by place, over the features of any layer or overlay.
 
     Names are compared without case, accents and punctuation: `Saint-Étienne` is `saint etienne`. The score
-    says how well a name matches: 100 where it is the searched text, 90 where it begins with it, 80 where
-    another word in it does, and below that by the number of edits (a letter too many, missing, wrong, or two
-    exchanged) that lead from one to the other: at most one for texts of 3 to 5 characters, two for longer
-    ones.
+    tells how well a name matches the searched text: 100 if it equals the text, 90 if it begins with it, 80 if
+    another word of the name begins with it, and less with each edit (a letter too many, missing or wrong, or
+    two letters exchanged) between name and text. At most one edit is allowed for texts of 3 to 5 characters,
+    two for longer ones.
     """
 
     def geocode(
@@ -4209,58 +4229,61 @@ class LocatorMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocatorGeocodeResult:
-        """Places of a name, best first: by score, then by distance where a place is preferred, then by
-        `weightField`, the greatest first, then by id. The first question about a field takes longer: it
-        builds an index, which following edits keep.
+        """Finds places by name, best first: by score, then by distance if a place is preferred, then by
+        `weightField`, greatest first, then by id. The first search of a field takes longer: it builds an
+        index, which later edits keep up to date.
 
         Args:
-            search_text: What is searched. (1 to 1024 characters)
+            search_text: The text to search for. (1 to 1024 characters)
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
                 characters)
-            preferred_search_location: A point in `spatialReference`: of equal matches, near ones come
+            preferred_search_location: A point in `spatialReference`: of equal matches, the nearer comes
                 first.
-            min_score: The lowest score; 80 leaves out names with edits. (in 0...100; default 0)
+            min_score: The lowest score that is returned; 80 leaves out names with edits. (in 0...100;
+                default 0)
             max_results: Maximum number of places. (in 1...1000; default 10)
             result_attribute_names: The attributes to return; none when absent.
-            out_spatial_reference: Of the points; that of the features when absent.
+            out_spatial_reference: The spatial reference of the points; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The revision of the snapshot. (at least 0)
-            spatialReference: Of the points.
+            spatialReference: The spatial reference of the points.
             results: The places.
             exceededLimit: Whether more places match.
 
@@ -4282,8 +4305,8 @@ class LocatorMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.locator.geocode(overlay="o1", search_text="paris", field="name")
@@ -4338,47 +4361,48 @@ class LocatorMethods(SyncCaller):
         max_results: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocatorSuggestResult:
-        """Names that a text, as far as it has been typed, may become; each once, in the order of
-        `locator/geocode`.
+        """Suggests names for a text that is being typed, each once, in the order of `locator/geocode`.
 
         Args:
-            search_text: What has been typed. (1 to 1024 characters)
+            search_text: The text typed so far. (1 to 1024 characters)
             field: The attribute that has the names. (1 to 1024 characters)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
             weight_field: A number by which equal matches are ranked, such as a population. (1 to 1024
                 characters)
-            preferred_search_location: A point in `spatialReference`: of equal matches, near ones come
+            preferred_search_location: A point in `spatialReference`: of equal matches, the nearer comes
                 first.
             max_results: Maximum number of names. (in 1...1000; default 5)
             meta: Control fields: origin, expected revision, progress, task.
@@ -4405,8 +4429,8 @@ class LocatorMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.locator.suggest(overlay="o1", search_text="par", field="name")
@@ -4459,8 +4483,8 @@ class LocatorMethods(SyncCaller):
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
     ) -> t.LocatorReverseGeocodeResult:
-        """The places nearest to a position, near ones first, by the distance on the ellipsoid; with
-        `distance`, and a score of 100.
+        """Finds the places nearest to a position, nearest first, by the distance on the ellipsoid. Results
+        have `distance`, and a score of 100.
 
         Args:
             location: A point in `spatialReference`.
@@ -4469,43 +4493,45 @@ class LocatorMethods(SyncCaller):
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
                 a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
-                edge: with `xMin` greater than `xMax`, or with x that continue beyond the edge; features are
-                found on either writing of a longitude (-179 and 181). In a reference other than the features'
-                whose poles are at infinity, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are
-                clamped, those of the box and those of features.
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
             geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
-                Features without a geometry have none. Relations are planar and ignore Z and M: edges are
-                straight in `spatialReference`, to which features of another reference are transformed,
-                position by position, as `outSpatialReference` does; the result is that of the same question
-                about the answer of `feature/query` in that reference. Latitudes are therefore not clamped,
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
                 unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
-                the edge of the square world. A feature with a position that has no coordinates there has no
-                relation. In a reference that wraps around the world places match on either writing of a
-                longitude (-179 and 181); lines and areas that cross its edge are taken in one piece, and an
-                area around a pole goes up to the pole. The geometry has to be valid, so its rings may not
-                cross; features need not be. An `Envelope` without width or height is a line, one without both
-                a point.
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
             spatial_relationship: The relation of `geometry` to the features: `contains` finds the
-                features that it contains, `within` those that it is within. Of a collection of points beside
-                lines or polygons others than `intersects`, `disjoint` and `envelopeIntersects` are unknown:
-                such a feature is not found by them, and such a `geometry` is refused. (default "intersects")
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
             relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
                 a feature (the columns) has to match.
-            spatial_reference: Of `envelope` and `geometry`; that of the features when absent.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
             ids: Only these features. (at most 1000000 elements)
-            where_clause: Only those for which this is true, neither false nor unknown.
-            is_selected: Only those that are selected, or only those that are not.
-            time_extent: Only those that intersect this span, both ends included, by the layer's `time`,
-                in addition to its own time filter.
-            max_distance: Only places at most so far away. (metre; at least 0)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            max_distance: Only places that are no further away than this. (metre; at least 0)
             max_results: Maximum number of places. (in 1...1000; default 1)
             result_attribute_names: The attributes to return; none when absent.
-            out_spatial_reference: Of the points; that of the features when absent.
+            out_spatial_reference: The spatial reference of the points; that of the features when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The revision of the snapshot. (at least 0)
-            spatialReference: Of the points.
+            spatialReference: The spatial reference of the points.
             results: The places.
 
         Raises:
@@ -4529,8 +4555,8 @@ class LocatorMethods(SyncCaller):
             NoTimeError: The features have no time: an overlay, or a layer without `time`.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.locator.reverse_geocode(
@@ -4590,15 +4616,15 @@ class MapMethods(SyncCaller):
         Args:
             id: The new object's id; minted when absent.
             title: Its title. (at most 1024 characters)
-            spatial_reference: Of the map; projected or geographic. (default "EPSG:3857")
+            spatial_reference: The spatial reference of the map; projected or geographic. (default
+                "EPSG:3857")
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
@@ -4686,10 +4712,10 @@ class MapMethods(SyncCaller):
             bookmarks: Named viewpoints, in order. (at most 10000 elements)
             initial_viewpoint: The viewpoint of views created without one; the world when absent.
             reference_scale: The denominator of the scale at which symbols have their nominal size; they
-                grow and shrink with the scale, outlines and halos included. When absent they keep it at every
-                scale. (above 0)
-            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or animated
-                to is clamped. Existing views do not change until they move. (above 0)
+                grow and shrink with the scale, outlines and halos included. When absent, they keep that size
+                at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
+                target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
             background_color: The colour where nothing is drawn; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
@@ -4697,9 +4723,8 @@ class MapMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -4769,12 +4794,12 @@ class ModelMethods(SyncCaller):
         name: str | None = None,
         meta: t.Meta | None = None,
     ) -> t.ModelApplyResult:
-        """Runs commands in their order as one transaction: one revision, one step of undo, one delta for each
-        subscription. When one fails, nothing is changed. A command sees the changes of those before it.
+        """Runs commands in their order as one transaction: one revision, one step of history, one delta for
+        each subscription. If one fails, nothing is changed. A command sees the changes of those before it.
 
         Changes that are reverted within the transaction are not sent; without a net change there is no delta
-        and no step. The revision is raised all the same, as the results of the commands state it. The base of
-        the next delta is the last revision sent.
+        and no step. The revision is raised nevertheless, because the results of the commands state it. The
+        base of the next delta is the last revision sent.
 
         Only commands are allowed: no queries, tasks, animations, subscriptions, no methods of `edit`, and not
         `model/apply` itself.
@@ -4791,8 +4816,8 @@ class ModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             TransactionFailedError: A command of a transaction failed; nothing was changed.
-            NotACommandError: The method is not of shape `command`, or it is one of `edit`: a transaction
-                cannot contain it.
+            NotACommandError: A transaction cannot contain the method: it is not of shape `command`, or it
+                is one of `edit`.
 
         Example:
             server.model.apply(
@@ -4822,7 +4847,7 @@ class OverlayMethods(SyncCaller):
     Bulk methods are atomic: when items are invalid, the answer is one `invalidItems` with the index of each,
     and nothing is changed. Within an overlay the drawing order is zIndex, then the order of insertion. Large
     sets are sent in columns: numbers as base64 of little-endian float64 or as arrays, geometries as
-    well-known binary. A client divides what is larger than 16 MiB among several messages.
+    well-known binary. A client sends more than 16 MiB in several messages.
     """
 
     def create(
@@ -4852,7 +4877,7 @@ class OverlayMethods(SyncCaller):
         Args:
             view: The view.
             id: The new object's id; minted when absent.
-            spatial_reference: Of its graphics. (default "EPSG:4326")
+            spatial_reference: The spatial reference of its graphics. (default "EPSG:4326")
             if_exists: What to do when an object has that id already. (default "error")
             name: The name shown to people. (at most 1024 characters)
             is_visible: Whether it is drawn and identified.
@@ -4875,9 +4900,8 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
@@ -4885,14 +4909,14 @@ class OverlayMethods(SyncCaller):
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
             InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
                 the bound.
             InvalidUniqueValuesError: No feature can have these unique values: their number differs from
                 that of the fields, they are null, or an earlier entry has them.
             InvalidStopsError: Stops of a visual variable are out of order.
-            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is invalid.
 
         Example:
             server.overlay.create(view="v1", id="o1")
@@ -5022,14 +5046,14 @@ class OverlayMethods(SyncCaller):
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
             InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
                 the bound.
             InvalidUniqueValuesError: No feature can have these unique values: their number differs from
                 that of the fields, they are null, or an earlier entry has them.
             InvalidStopsError: Stops of a visual variable are out of order.
-            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is invalid.
 
         Example:
             server.overlay.update(overlay="o1", opacity=0.5)
@@ -5191,8 +5215,8 @@ class OverlayMethods(SyncCaller):
             y: Northings or latitudes; with `x`.
             z: Heights; with `x` and `y`.
             geometry: Geometries; instead of `x` and `y`.
-            spatial_reference: Of the coordinates, which are transformed to the overlay's; the overlay's
-                when absent.
+            spatial_reference: The spatial reference of the coordinates, which are transformed to the
+                overlay's; the overlay's when absent.
             ids: Ids; minted when absent.
             attributes: Columns by name.
             meta: Control fields: origin, expected revision, progress, task.
@@ -5282,7 +5306,7 @@ class OverlayMethods(SyncCaller):
         graphics: Sequence[t.Graphic] | Mapping[str, Any] | SupportsGeoInterface,
         meta: t.Meta | None = None,
     ) -> t.OverlayReplaceGraphicsResult:
-        """Replaces all graphics. A graphic whose id is in both stays selected, and is published only where it
+        """Replaces all graphics. A graphic whose id is in both stays selected, and is published only if it
         differs.
 
         Args:
@@ -5342,7 +5366,7 @@ class OverlayMethods(SyncCaller):
 
         Args:
             overlay: The overlay.
-            ids: Which graphics.
+            ids: The graphics.
             x: New eastings or longitudes; with `y`.
             y: New northings or latitudes; with `x`.
             z: New heights; with `x` and `y`.
@@ -5470,11 +5494,11 @@ class OverlayMethods(SyncCaller):
     ) -> t.OverlaySymbolForResult:
         """The symbols of graphics in the overlay's view, by their attributes; sizes are multiplied by the
         environment's `symbolScale` and follow the map's reference scale. A graphic's own symbol takes
-        precedence; without one and without a renderer it is not drawn. Visibility is ignored.
+        precedence; without its own symbol and a renderer a graphic is not drawn. Visibility is ignored.
 
         Args:
             overlay: Its id.
-            ids: Which graphics. (1 to 10000 elements)
+            ids: The graphics. (1 to 10000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5513,13 +5537,13 @@ class OverlayMethods(SyncCaller):
 
         Args:
             overlay: Its id.
-            ids: Which graphics. (1 to 10000 elements)
-            scale: Only those drawn at this scale's denominator; all when absent. (above 0)
+            ids: The graphics. (1 to 10000 elements)
+            scale: Only labels drawn at this scale's denominator; all when absent. (above 0)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            labels: In the order of the ids; of one feature by the order of definitions.
+            labels: In the order of the ids; those of one graphic in the order of definitions.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -5554,7 +5578,7 @@ class OverlayMethods(SyncCaller):
 
         Args:
             overlay: Its id.
-            ids: Which graphics. (1 to 10000 elements)
+            ids: The graphics. (1 to 10000 elements)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -5603,9 +5627,8 @@ class OverlayMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
 
         Example:
             server.overlay.legend(overlay="o1", include_counts=True)
@@ -5640,22 +5663,21 @@ class SceneMethods(SyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
-        """Creates a scene over elevation rasters (GeoTIFF). A scene without any is there at once, for the
-        requests behind this one.
+        """Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the
+        requests that follow this one.
 
         Args:
             id: The new object's id; minted when absent.
             title: Its title. (at most 1024 characters)
-            elevation_sources: Paths, first match first. (at most 64 elements; default [])
+            elevation_sources: Paths, in order of precedence. (at most 64 elements; default [])
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
@@ -5663,8 +5685,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.scene.create(id="s1", elevation_sources=["jacksboro_dem.tif"])
@@ -5751,10 +5773,10 @@ class SceneMethods(SyncCaller):
             bookmarks: Named viewpoints, in order. (at most 10000 elements)
             initial_viewpoint: The viewpoint of views created without one; the world when absent.
             reference_scale: The denominator of the scale at which symbols have their nominal size; they
-                grow and shrink with the scale, outlines and halos included. When absent they keep it at every
-                scale. (above 0)
-            min_scale: Views are not zoomed out beyond this denominator: a scale that is set or animated
-                to is clamped. Existing views do not change until they move. (above 0)
+                grow and shrink with the scale, outlines and halos included. When absent, they keep that size
+                at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
+                target of an animation, is clamped. Existing views do not change until they move. (above 0)
             max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
             background_color: The colour where nothing is drawn; none when absent.
             base_surface: The ground.
@@ -5763,9 +5785,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
@@ -5850,9 +5871,8 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -5861,8 +5881,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.scene.add_elevation_source(scene="s1", path="jacksboro_dem.tif", id="hills")
@@ -5924,8 +5944,8 @@ class SceneMethods(SyncCaller):
         elevation_source: t.ObjectId,
         meta: t.Meta | None = None,
     ) -> t.SceneRetryElevationSourceResult:
-        """Opens the raster of an elevation source that failed when a document was opened. A loaded one is
-        unchanged. When it fails again the error is answered and the source stays failed. Undo does not
+        """Opens the raster of an elevation source again that failed when a document was opened. A loaded one
+        is unchanged. If it fails again, the answer is the error and the source stays failed. Undo does not
         change load states.
 
         Args:
@@ -5947,8 +5967,8 @@ class SceneMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.scene.retry_elevation_source(scene="s1", elevation_source="hills")
@@ -6016,17 +6036,18 @@ class SceneMethods(SyncCaller):
         stop_at_no_data: bool | None = None,
         meta: t.Meta | None = None,
     ) -> t.SceneElevationResult:
-        """Heights at points. A height is that of the first loaded source that has one at the point, even
-        where an earlier source is not loaded; the answer names the source. A point that has no coordinates
-        in a source's reference is outside of that source.
+        """Heights at points. A height is that of the first loaded source that has one at the point, even if
+        an earlier source is not loaded; the answer names the source. A point that has no coordinates in a
+        source's reference is outside of that source.
 
         Args:
             scene: The scene.
             points: Points. (1 to 100000 elements)
-            spatial_reference: Of the points. (default "EPSG:4326")
+            spatial_reference: The spatial reference of the points. (default "EPSG:4326")
             interpolation: The interpolation. (default "bilinear")
-            stop_at_no_data: Whether a source that covers a point and has no value there hides the sources
-                after it: the answer is `noData` then. Otherwise they are asked. (default False)
+            stop_at_no_data: Whether a source that covers a point but has no value there hides the sources
+                after it: the answer is then `noData`. Otherwise the sources after it are used. (default
+                False)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -6036,17 +6057,16 @@ class SceneMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
             ReadFailedError: The driver opened the data and cannot read it.
 
         Example:
@@ -6073,12 +6093,12 @@ class SceneMethods(SyncCaller):
 
 
 class SourceMethods(SyncCaller):
-    """Data that layers are made of: a file that GDAL/OGR reads, or features in a request: GeoJSON, or
+    """Data that layers are made of: a file that GDAL/OGR reads, or features in a request, as GeoJSON or in
     columns.
 
     Opening reads the schema; `layer/load` reads the features. Paths are absolute, `file://`, or relative to
-    `rootPath`, and within `--allow-dir` where that is given. Formats: GeoJSON, sequences of GeoJSON features
-    (RFC 8142, or one a line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
+    `rootPath`, and within `--allow-dir` if that is given. Formats: GeoJSON, sequences of GeoJSON features
+    (RFC 8142, or one per line), GeoPackage, ESRI Shapefile, CSV, GPX, KML, FlatGeobuf.
     """
 
     def open(
@@ -6095,8 +6115,8 @@ class SourceMethods(SyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.Source:
-        """Opens a file and reads its schema; for text formats (GeoJSON, KML, CSV, GPX) by reading the whole
-        file, with progress. The source belongs to the session until it is closed.
+        """Opens a file and reads its schema. For text formats (GeoJSON, KML, CSV, GPX) the whole file is
+        read, with progress. The source belongs to the session until it is closed.
 
         Args:
             path: The file.
@@ -6104,25 +6124,24 @@ class SourceMethods(SyncCaller):
             driver: Only this driver, by GDAL's short name. (at most 32 characters)
             x_field: CSV: the column of eastings or longitudes. (at most 256 characters)
             y_field: CSV: the column of northings or latitudes. (at most 256 characters)
-            encoding: CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as
-                `windows-1252`, in place of what a `.cpg` file says. A byte that it does not have becomes
-                U+FFFD. Texts that are no UTF-8, and of which nothing says more, are read as windows-1252. (1
-                to 40 characters)
+            encoding: CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as
+                `windows-1252`; it overrides a `.cpg` file. A byte that the encoding does not have becomes
+                U+FFFD. When no encoding is given or stated, texts that are not valid UTF-8 are read as
+                windows-1252. (1 to 40 characters)
             spatial_reference: The spatial reference of a source that does not state one: a CSV file, a
-                shapefile without `.prj`. Without it that of a CSV file's coordinates is EPSG:4326, that of
-                others `unknown`: nothing can be transformed from it. `warnings` say so, and also when it is
-                ignored as the file states another.
-            override: Whether `spatialReference` holds even where the file states another, as a wrong
-                `.prj` does. (default False)
+                shapefile without `.prj`. When absent, the coordinates of a CSV file are in EPSG:4326, those
+                of other files are in `unknown`, from which nothing can be transformed; `warnings` says so. It
+                also says when the given one is ignored because the file states another.
+            override: Whether `spatialReference` overrides one that the file states, such as a wrong
+                `.prj`. (default False)
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
@@ -6131,8 +6150,8 @@ class SourceMethods(SyncCaller):
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
             MissingFieldError: The source has no such field.
 
         Example:
@@ -6169,14 +6188,14 @@ class SourceMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.Source:
         """Opens the features in the request: GeoJSON (a FeatureCollection, a Feature or a geometry), or
-        columns. Its one layer is named `inline`, or as the collection's `name`.
+        columns. Its only layer is named `inline`, or by the collection's `name`.
 
         Args:
             data: The GeoJSON object; this or `columns`.
             columns: The features in columns; `source/addColumns` adds more. Without `x` and `geometry`
-                they are a table.
-            fields: With columns: types of attributes, in order; others have those of their values. Values
-                are not converted. (at most 65536 elements)
+                the layer is a table.
+            fields: With columns: the types of attributes, in order; attributes that are not listed have
+                the types of their values. Values are not converted. (at most 65536 elements)
             id: The new object's id; minted when absent.
             spatial_reference: The spatial reference of its coordinates; when absent that of a `crs`
                 member (GeoJSON 2008), else EPSG:4326.
@@ -6186,16 +6205,15 @@ class SourceMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             OpenFailedError: The driver recognizes the data and cannot open it.
-            ReaderFailedError: The process that read the file died: of a fault in a format's library, at
-                its bound of memory, or killed by another.
+            ReaderFailedError: The process that read the file died: a format's library crashed, it reached
+                its limit of memory, or it was killed.
 
         Example:
             server.source.open_inline(
@@ -6226,8 +6244,8 @@ class SourceMethods(SyncCaller):
         columns: t.FeatureColumns,
         meta: t.Meta | None = None,
     ) -> t.SourceAddColumnsResult:
-        """Adds features to a source that was opened with columns, behind those that it has. Layers over it
-        that are loaded keep the features that they have; others load all of them.
+        """Adds features to a source that was opened with columns, after those that it has. Loaded layers over
+        it keep the features that they have; others will load all of them.
 
         Args:
             source: The source.
@@ -6386,15 +6404,15 @@ class StateMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
-        changes below them, the client's own included. A path need not exist yet. When all that the paths
-        lead to was closed, `state/ended` says so.
+        changes below them, the client's own included. A path need not exist yet. When everything that the
+        paths lead to was closed, `state/ended` says so.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
             except_origin: Omits changes of this origin; revisions still chain. (at most 128 characters)
             max_rate: Maximum rate of deltas, by the clock, real or manual; changes until the next send
-                are coalesced, and values that are by then as last sent are omitted. Deltas may then follow
-                replies that state their revision. (1/second; above 0 and at most 1000)
+                are coalesced, and values that are then equal to those last sent are omitted. Deltas may then
+                follow replies that state their revision. (1/second; above 0 and at most 1000)
             edits: When to send changes of an edit. (default "live")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -6447,9 +6465,8 @@ class StateMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             InvalidScaleRangeError: minScale is not greater than maxScale.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -6460,7 +6477,8 @@ class StateMethods(SyncCaller):
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
-            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
+            NotAllowedError: A value has the right type, but the definition of its property does not allow
+                it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -6476,14 +6494,14 @@ class StateMethods(SyncCaller):
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
             InvalidClassBreaksError: Class breaks are out of order or overlap; `path` is the pointer to
                 the bound.
             InvalidUniqueValuesError: No feature can have these unique values: their number differs from
                 that of the fields, they are null, or an earlier entry has them.
             InvalidStopsError: Stops of a visual variable are out of order.
-            InvalidTemplateError: A popup's title has unpaired braces, or a format is not one.
+            InvalidTemplateError: A popup's title has unpaired braces, or a format is invalid.
 
         Example:
             server.state.set(path="/layers/l1/opacity", value=0.5)
@@ -6565,7 +6583,7 @@ class TaskMethods(SyncCaller):
         task: str,
         meta: t.Meta | None = None,
     ) -> t.TaskCancelResult:
-        """Cancels a task by its handle, or by the id of its first request as text: all requests that wait for
+        """Cancels a task by its handle, or by the id of its first request as text. All requests that wait for
         it are answered with `cancelled`. An unknown handle is ignored.
 
         Args:
@@ -6573,8 +6591,8 @@ class TaskMethods(SyncCaller):
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
-            cancelled: Whether there was one that could still be cancelled: a file that is being put in
-                place is the result.
+            cancelled: Whether there was a task that could still be cancelled; one whose file is already
+                being put in place completes.
 
         Example:
             server.task.cancel(task="#5")
@@ -6589,9 +6607,9 @@ class TaskMethods(SyncCaller):
         count: int | None = None,
         meta: t.Meta | None = None,
     ) -> t.TaskAcknowledgePartsResult:
-        """Acknowledges parts of a result that was requested with `meta.partialResultWindow`: as many more are
-        sent. Mostly sent as a notification. A token without such a request, which may just have been
-        answered, is ignored.
+        """Acknowledges parts of a result that was requested with `meta.partialResultWindow`; as many more
+        parts are sent. Usually sent as a notification. A token without such a request is ignored, since
+        the request may just have been answered.
 
         Args:
             token: The request's `partialResultToken`.
@@ -6622,12 +6640,12 @@ class ViewMethods(SyncCaller):
     screen and map coordinates.
 
     A viewpoint is of one of two kinds; each can be computed from the other and the screen. In scenes it can
-    be a camera: its center is the point of the ellipsoid it looks at (at most at a pitch of 85 degrees), s
-    metres away, and its scale is
+    be a camera: its center is the point of the ellipsoid that the camera looks at (at most at a pitch of 85
+    degrees), s metres away, and its scale is
     2 s tan(55°/2) over the screen's width in metres, 55° being the horizontal field of view. Scale and extent
     use inches: a map unit of one metre is 1 / 0.0254 (39.37007874...) inches, one degree is 111,319.490793 m;
-    Web Mercator is not corrected for latitude. The origin of screen coordinates is the upper left, y points
-    down.
+    Web Mercator is not corrected for latitude. The origin of screen coordinates is the upper left corner; y
+    points down.
     """
 
     def create(
@@ -6643,16 +6661,16 @@ class ViewMethods(SyncCaller):
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.View:
-        """Creates a view over a map or a scene. Without a viewpoint it takes the map's or scene's initial
-        one; without that it shows the world.
+        """Creates a view over a map or a scene. Without a viewpoint it gets the initial one of the map or
+        scene; without that it shows the world.
 
         Args:
             map: The map it shows; this or `scene`.
             scene: The scene it shows; this or `map`.
             id: The new object's id; minted when absent.
-            width: Of the screen. (device-independent pixel; in 1...32768; default 800)
-            height: Of the screen. (device-independent pixel; in 1...32768; default 600)
-            dpi: Device-independent pixels an inch. (1/inch; in 1...2400; default 96)
+            width: Width of the screen. (device-independent pixel; in 1...32768; default 800)
+            height: Height of the screen. (device-independent pixel; in 1...32768; default 600)
+            dpi: Device-independent pixels per inch. (1/inch; in 1...2400; default 96)
             viewpoint: The initial viewpoint.
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
@@ -6660,9 +6678,8 @@ class ViewMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
                 cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -6769,9 +6786,9 @@ class ViewMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.View:
         """Shows another map or scene in an open view, with its id, screen, overlays and location display.
-        Without a viewpoint it takes the initial one of the map or scene; without that the view stays where
-        it is, or shows the world where that has no such place. An animation ends. It is not undone, as the
-        view's viewpoint is not.
+        Without a viewpoint it gets the initial one of the map or scene; without that the view stays where
+        it is, or shows the world if the map or scene has no such place. A running animation ends. Like a
+        change of the viewpoint, this is not undone.
 
         Args:
             view: Its id.
@@ -6823,9 +6840,9 @@ class ViewMethods(SyncCaller):
 
         Args:
             view: Its id.
-            width: Of the screen. (device-independent pixel; in 1...32768)
-            height: Of the screen. (device-independent pixel; in 1...32768)
-            dpi: Device-independent pixels an inch. (1/inch; in 1...2400)
+            width: Width of the screen. (device-independent pixel; in 1...32768)
+            height: Height of the screen. (device-independent pixel; in 1...32768)
+            dpi: Device-independent pixels per inch. (1/inch; in 1...2400)
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -6903,8 +6920,8 @@ class ViewMethods(SyncCaller):
         viewpoint: t.ViewpointTarget,
         meta: t.Meta | None = None,
     ) -> t.ViewSetViewpointResult:
-        """Sets the viewpoint at once. Ends an animation and auto-pan; a viewpoint that the view has already
-        changes nothing, so a client may echo what it observes.
+        """Sets the viewpoint at once. This ends an animation and auto-pan. A viewpoint that the view has
+        already changes nothing, so a client may echo what it observes.
 
         Args:
             view: The view.
@@ -6963,8 +6980,8 @@ class ViewMethods(SyncCaller):
         easing: t.Easing | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewAnimateViewpointResult:
-        """Animates to a viewpoint, and answers when it has arrived or another change replaced it. Scale
-        changes exponentially, rotation takes the shorter direction.
+        """Animates to a viewpoint, and answers when it has arrived or another change has replaced it. Scale
+        changes exponentially; rotation takes the shorter direction.
 
         Args:
             view: The view.
@@ -7024,7 +7041,7 @@ class ViewMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            scale: The view's scale's denominator.
+            scale: The denominator of the view's scale.
             layers: In drawing order, a group before what is in it.
 
         Raises:
@@ -7062,10 +7079,10 @@ class ViewMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            spatialReference: Of the locations.
+            spatialReference: The spatial reference of the locations.
             locations: Points, in order; null for those in `failed`.
             failed: The points that have no coordinates in `spatialReference`, by index, as
-                `transformFailed`; absent without any.
+                `transformFailed`; absent when there are none.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -7102,14 +7119,14 @@ class ViewMethods(SyncCaller):
         Args:
             view: The view.
             locations: Points. (at most 100000 elements)
-            spatial_reference: Of the locations. (default "EPSG:4326")
+            spatial_reference: The spatial reference of the locations. (default "EPSG:4326")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
             points: Screen points, in order; null for those in `failed`.
             failed: The locations that have no coordinates in the map's spatial reference, by index, as
-                `transformFailed`; absent without any.
+                `transformFailed`; absent when there are none.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -7152,14 +7169,14 @@ class ViewMethods(SyncCaller):
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            spatialReference: Of the answer.
+            spatialReference: The spatial reference of the answer.
             polygon: The screen's corners. Around a pole or across the antimeridian it is made of pieces
-                within -180...180 degrees; from a reference whose parallels are curved into one that wraps
-                around the world the edges have positions between the corners.
-            envelope: Its envelope, with which `feature/query` finds what is visible. Across the
-                antimeridian `xMin` is greater than `xMax` in degrees; in other references that wrap around
-                the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole
-                turn is visible it is the world from edge to edge.
+                within -180...180 degrees; when the map's parallels are curved and the answer's reference
+                wraps around the world, the edges have positions between the corners.
+            envelope: The envelope of the polygon, with which `feature/query` finds what is visible.
+                Across the antimeridian `xMin` is greater than `xMax` in degrees; in other references that
+                wrap around the world, as Web Mercator, x continues beyond the edge, as in `view/toLocation`.
+                When a whole turn is visible it is the world from edge to edge.
 
         Raises:
             UnknownIdError: There is no object of that id and kind.
@@ -7198,27 +7215,29 @@ class ViewMethods(SyncCaller):
         """Finds what is drawn at a screen point: in one layer, group or overlay, or in everything that the
         view shows. Results are top to bottom: overlays, reference layers, operational layers, base layers,
         each last drawn first; a group has its layers' results in `sublayerResults`. Layers and overlays
-        without a hit have no result: neither have those that are hidden, out of their scale range or not
-        loaded, and features that filters hide.
+        without a hit have no result, nor have those that are hidden, out of their scale range or not
+        loaded. Features that filters hide are not found.
 
-        Computed, not drawn: a feature is found if what is drawn of it is at most `tolerance` away. A marker
-        has its shape, size, angle, offsets and outline; a line has its width, its ends and joins round; an
-        area is found anywhere inside, and on its outline. A line symbol draws an area's edge; markers and
-        texts draw points only, fills areas only. Sizes are those on the screen: visual variables, the
-        graphic's own symbol, the environment's `symbolScale` and the map's reference scale hold. Colours,
-        opacities, dashes and patterns do not matter; a line of style `null` has no width, a cross and an x
-        are two lines as wide as their outline, at least 1. The box of a text is estimated, as fonts are the
-        client's: half of the size a code point, the size a line. Labels are not found.
+        The result is computed, not rendered: a feature is found if what is drawn of it is at most `tolerance`
+        away. A marker has its shape, size, angle, offsets and outline; a line has its width, with round ends
+        and joins; an area is found anywhere inside, and on its outline. A line symbol draws an area's edge;
+        markers and texts draw points only, fills areas only. Sizes are those on the screen: visual variables,
+        the graphic's own symbol, the environment's `symbolScale` and the map's reference scale apply.
+        Colours, opacities, dashes and patterns are ignored; a line of style `null` has no width, a cross and
+        an x are two lines as wide as their outline, at least 1. The box of a text is estimated, because the
+        fonts are the client's: each code point is half of the size wide, each line is the size high. Labels
+        are not found.
 
         Where points are clustered (`featureReduction`), the clusters of the view's scale are found as
         `cluster/query` answers them, each as a disc of its `symbolSize`, and points only where they are in no
-        cluster. Clusters lie above the features of their layer or overlay; they have no popups.
+        cluster. Clusters lie above the features of their layer or overlay; they have popups if
+        `featureReduction` defines one.
 
         Positions are transformed to the map's reference and joined by straight lines there; a feature that
         has a position without coordinates there is not drawn. Worlds that wrap are drawn side by side, and
-        each copy is found. Latitudes where the poles of the map are at infinity are clamped to
-        85.0511287798066. In scenes screen and ground are related as by `view/toLocation`: flat, without
-        heights.
+        each copy is found. When the poles of the map are at infinity, latitudes are clamped to
+        85.0511287798066 degrees. In scenes screen and ground are related as in `view/toLocation`: flat,
+        without heights.
 
         Args:
             view: The view.
@@ -7227,10 +7246,10 @@ class ViewMethods(SyncCaller):
                 finger. (device-independent pixel; in 0...100; default 0)
             layer: Only this layer or group of the view's map or scene; without `overlay`.
             overlay: Only this overlay of the view; without `layer`.
-            maximum_results: Most features and clusters of each layer and overlay: those drawn last. (in
-                1...10000; default 1)
-            return_popups_only: Only popups, no features; layers and overlays whose popups are disabled
-                have no result. (default False)
+            maximum_results: Maximum number of features and clusters of each layer and overlay; those
+                drawn last are returned. (in 1...10000; default 1)
+            return_popups_only: Whether to return only popups, no features; layers and overlays whose
+                popups are disabled then have no result. (default False)
             return_geometry: Whether to return geometries. (default True)
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -7281,11 +7300,11 @@ class ViewMethods(SyncCaller):
         mode: t.SelectionMode | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewSelectResult:
-        """Selects the features that `view/identify` finds; those that are in a cluster are not selected.
-        Every layer and overlay that is searched gets another selection: one in which nothing is found is
-        cleared with mode `new`, and unchanged otherwise. Those that are hidden or out of their scale range
-        are not searched. What has been removed before the task ends is left out. Undo does not change
-        selections.
+        """Selects the features that `view/identify` finds; those that are in a cluster are not selected. The
+        mode applies to every layer and overlay that is searched: where nothing is found, mode `new` clears
+        the selection, and other modes leave it unchanged. Layers and overlays that are hidden or out of
+        their scale range are not searched. Features that are removed before the task ends are left out.
+        Undo does not change selections.
 
         Args:
             view: The view.
@@ -7294,14 +7313,14 @@ class ViewMethods(SyncCaller):
                 finger. (device-independent pixel; in 0...100; default 0)
             layer: Only this layer or group of the view's map or scene; without `overlay`.
             overlay: Only this overlay of the view; without `layer`.
-            maximum_results: Most features and clusters of each layer and overlay: those drawn last. (in
-                1...10000; default 1)
+            maximum_results: Maximum number of features and clusters of each layer and overlay; those
+                drawn last are returned. (in 1...10000; default 1)
             mode: The mode. (default "new")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             revision: The world's revision after this. (at least 0)
-            results: What was found, top to bottom; without groups.
+            results: The features that were found, by layer and overlay, top to bottom; without groups.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
@@ -7430,17 +7449,17 @@ class ViewMethods(SyncCaller):
 
 
 class ViewModelMethods(SyncCaller):
-    """View models: objects whose properties a client defines; observed, bound, undone and saved as all
-    others.
+    """View models: objects whose properties a client defines; they are observed, bound, undone and saved like
+    all others.
 
-    A view model belongs to the session or to an object, and is closed with it. `create` with `ifExists:
-    reuse` finds the one there is; observing does not create one. Its properties are at
+    A view model belongs to the session or to an object, and is closed with it. `viewModel/create` with
+    `ifExists: reuse` returns the existing one; observing does not create one. Its properties are at
     `/viewModels/<id>/<property>`, its own id at `/viewModels/<id>/viewModel`; `*` stands for all of these, as
-    for the members of any object. Derived properties are updated in the same revision and the same delta as
-    their inputs. Values are undone and saved, except derived ones and those of the type `status`.
+    it does for the members of any object. Derived properties are updated in the same revision and the same
+    delta as their inputs. Values are undone and saved, except derived ones and those of the type `status`.
 
-    `provide` shares a view model with an object and all below it; `resolve` finds that of the nearest
-    ancestor.
+    `viewModel/provide` shares a view model with an object and all below it; `viewModel/resolve` finds the one
+    shared by the nearest ancestor.
     """
 
     def define(
@@ -7467,18 +7486,19 @@ class ViewModelMethods(SyncCaller):
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
-            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
+            NotAllowedError: A value has the right type, but the definition of its property does not allow
+                it.
             ValueTooLargeError: A value takes more than 16 MiB.
             AlreadyDefinedError: A type or key of that name is defined differently.
-            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
-                input is not a path.
+            InvalidDefinitionError: A property cannot be defined like this: its name is in use or
+                reserved, or an input is not a path.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.view_model.define(
@@ -7518,11 +7538,11 @@ class ViewModelMethods(SyncCaller):
 
         Args:
             id: The new object's id; minted when absent.
-            type: A defined type; or `properties`.
-            properties: Its own properties; or `type`. (at most 1000 elements)
+            type: A defined type; this or `properties`.
+            properties: Its own properties; this or `type`. (at most 1000 elements)
             owner: The object that owns it and whose closing closes it: a view, a map, another view model;
                 the session when absent.
-            name: Shares it under this name, at its owner where that is a node, else at the session.
+            name: Shares it under this name, at its owner if that is a node, else at the session.
             values: Initial values other than the defaults.
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
@@ -7530,24 +7550,24 @@ class ViewModelMethods(SyncCaller):
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             UnknownIdError: There is no object of that id and kind.
-            IdExistsError: The id is in use; or it was that of an object that was closed and that undo or
-                redo can restore, and the new object is of a kind that makes no step of history, such as a
-                view.
+            IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
+                restore, and the new object is of a kind that makes no step of history, such as a view.
             ReadOnlyError: The target is a derived property, one that only its owner may set, a constant,
                 or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
-            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
+            NotAllowedError: A value has the right type, but the definition of its property does not allow
+                it.
             ValueTooLargeError: A value takes more than 16 MiB.
-            InvalidDefinitionError: A property cannot be defined so: its name is in use or reserved, or an
-                input is not a path.
+            InvalidDefinitionError: A property cannot be defined like this: its name is in use or
+                reserved, or an input is not a path.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
             ExpressionTypeError: The expression has no value: it compares or calculates with values of
-                different types, or passes a function arguments that it does not take.
-            ExpressionTooDeepError: The expression is nested too deeply, or too long.
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
 
         Example:
             server.view_model.create(id="quiz", type="Quiz", values={"right": 3})
@@ -7625,8 +7645,8 @@ class ViewModelMethods(SyncCaller):
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
-        """Sets values atomically, a part of a value by its path, and clears. Null among `values` means
-        unchanged; `clear` sets null, as does `path` without `value`.
+        """Sets and clears values atomically; `path` sets a part of a value. Null among `values` means
+        unchanged; `path` without `value` sets null, and `clear` sets the default.
 
         Args:
             view_model: Its id.
@@ -7645,7 +7665,8 @@ class ViewModelMethods(SyncCaller):
                 or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
-            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
+            NotAllowedError: A value has the right type, but the definition of its property does not allow
+                it.
             ValueTooLargeError: A value takes more than 16 MiB.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
@@ -7698,7 +7719,8 @@ class ViewModelMethods(SyncCaller):
                 or a binding that is read-only.
             UnknownPropertyError: The view model has no property of that name.
             WrongTypeError: A value is not of the declared type, or not of the type that its target has.
-            NotAllowedError: A value is of its type, but the definition of its property does not allow it.
+            NotAllowedError: A value has the right type, but the definition of its property does not allow
+                it.
             ValueTooLargeError: A value takes more than 16 MiB.
             UnknownItemError: The list has no item of that id.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.

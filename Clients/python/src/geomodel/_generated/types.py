@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "7b2fccb4166a5a09"
+PROTOCOL_HASH = "1ebc26423dc241e4"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -24,7 +24,7 @@ A string matching [A-Za-z0-9_.-]{1,64}.
 
 FilePath = Union[str, os.PathLike[str]]
 """A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or
-`http://` address where the server runs with `--allow-network`.
+`http://` address if the server runs with `--allow-network`.
 
 A string of 1 to 4096 characters.
 """
@@ -87,38 +87,38 @@ class Meta(TypedDict):
     """Control fields that the params of any request may carry as `meta`."""
 
     origin: NotRequired[str]
-    """Identifies the author; all changes of a command carry it, so that the author can recognize them. What
-    changes at the end of a task has the origin `task`. (at most 128 characters)
+    """Identifies the author; all changes of a command carry it, so that the author can recognize them.
+    Changes at the end of a task have the origin `task`. (at most 128 characters)
     """
     ifRevision: NotRequired[int]
-    """Refuses the command with `contentModified` when the object it names (`view`, `map`, `node`, that of a
-    `path` or a `binding` ...), or the world when it names none, has changed since this revision. Used by
-    commands only. (at least 0)
+    """Refuses the request with `contentModified` when the object that it names (`view`, `map`, `node`, that
+    of a `path` or a `binding` ...), or the world if it names none, has changed since this revision. Used
+    by commands, processes and tasks only. (at least 0)
     """
     step: NotRequired[str]
     """The name of the step in the undo history; the method's name when absent. (at most 256 characters)"""
     undo: NotRequired[bool]
-    """False for a live write: it leaves no step of history. Allowed for what sets values, and for adding,
-    changing and removing graphics; what creates, removes or moves objects is refused with `undoRequired`.
-    Used by commands only; a transaction's counts for all its commands. Undo takes back what a step
-    changed, and no live write besides: member by member of objects and graphics; a property of a view
-    model is one value. (default True)
+    """False for a live write: it makes no step of history. Allowed for commands that set values, and for
+    adding, changing and removing graphics; commands that create, remove or move objects are refused with
+    `undoRequired`. Used by commands only; the value of a transaction applies to all its commands. Undo
+    restores what a step changed, and leaves other live writes unchanged: objects and graphics are restored
+    member by member, a property of a view model as one value. (default True)
     """
     progressToken: NotRequired[ProgressToken]
     """Requests `$/progress` with this token; `workDoneToken` beside `meta`, as LSP's libraries write it, is
-    understood as well.
+    accepted as well.
     """
     partialResultToken: NotRequired[ProgressToken]
-    """Requests the result in parts, as in LSP: of methods that have parts each is sent by `$/progress` with
-    this token, at most 1 MiB long unless one element is longer, as fast as the client reads; the reply
-    follows the last one, without what was in them. Such a request joins no other, and its result is not
-    remembered (`once`). Other methods ignore it. Beside `meta`, as LSP's libraries write it, these methods
-    understand it as well.
+    """Requests the result in parts, as in LSP. A method that has parts sends each by `$/progress` with this
+    token, as fast as the client reads; a part has at most 1 MiB, unless one element is longer. The reply
+    follows the last part, without what the parts contained. Such a request joins no other, and its result
+    is not remembered (`once`). Methods without parts ignore the token. Methods with parts also accept it
+    beside `meta`, as LSP's libraries write it.
     """
     partialResultWindow: NotRequired[int]
-    """Maximum number of parts that are sent and not acknowledged by `task/acknowledgeParts`, so that parts do
-    not wait in the memory of a client that reads on for other answers. Unlimited when absent. Used with
-    `partialResultToken` only. (at least 1)
+    """Maximum number of parts that are sent and not yet acknowledged by `task/acknowledgeParts`, so that
+    parts do not accumulate in the memory of a client that keeps reading for other answers. Unlimited when
+    absent. Used with `partialResultToken` only. (at least 1)
     """
     task: NotRequired[TaskOptions]
     """Scope, key, handle, timeout and priority of a task. Used by tasks only."""
@@ -130,8 +130,8 @@ ProgressToken = Any
 
 class TaskOptions(TypedDict):
     """With `scope` and `key` the latest task wins: a request with equal params joins the running task,
-    another supersedes it. Params are compared by value: the order of members, 1 or 1.0, and null or absent
-    make no difference; `meta` is ignored.
+    another supersedes it. Params are compared by value: the order of members does not matter, 1 equals
+    1.0, null equals absent; `meta` is ignored.
     """
 
     scope: NotRequired[ObjectId]
@@ -147,24 +147,24 @@ class TaskOptions(TypedDict):
     """Time after which the task is cancelled with `timedOut`. (second; at least 0)"""
     once: NotRequired[bool]
     """With `key`: a request with equal params does not run again once the task has succeeded, whatever has
-    changed since; it gets the same result. Other params run, and are the ones to compare with from then
-    on. What failed or was cancelled runs again. The newest 1,000 results are remembered, within 64 MiB
-    together with their params, each as long as the scope exists. (default False)
+    changed since; it gets the same result. A request with other params runs, and later requests are
+    compared with it. A task that failed or was cancelled runs again. The newest 1,000 results are
+    remembered, within 64 MiB together with their params, each as long as the scope exists. (default False)
     """
     priority: NotRequired[TaskPriority]
-    """How urgent it is beside other tasks; when absent `utility`, and `userInitiated` for opening documents.
-    Without effect on saves, which wait for one another alone.
+    """How urgent it is compared with other tasks; when absent `utility`, or `userInitiated` for opening
+    documents. It has no effect on saves, which wait only for one another.
     """
 
 
 TaskPriority = Literal["background", "utility", "userInitiated"]
-"""How urgent a task is. Long tasks hold up no short one, as long as there are fewer of them than 16, or than
-twice the processors where that is more: they yield once they take longer than 50 ms. Others begin as these
-end, the most urgent first, then the oldest.
+"""How urgent a task is. Tasks yield once they take longer than 50 ms, so that long tasks do not delay short
+ones as long as there are fewer of them than 16, or than twice the number of processors if that is more.
+Beyond that number, tasks begin as others end, the most urgent first, then the oldest.
 
 `background`: Begins after other tasks and yields to them.
 `utility`: Yields to other tasks once it takes long.
-`userInitiated`: Somebody waits for it: begins before other tasks and yields to none.
+`userInitiated`: A user waits for it: begins before other tasks and yields to none.
 """
 
 
@@ -216,7 +216,7 @@ class Failure(TypedDict):
     """An error as data, of a failed object or item."""
 
     kind: str
-    """One of the error kinds, by which programs go."""
+    """One of the error kinds; programs decide by it."""
     message: str
     """For people."""
     path: NotRequired[str]
@@ -235,11 +235,11 @@ class ProgressValue(TypedDict):
     message: NotRequired[str]
     """The current step."""
     percentage: NotRequired[float]
-    """The part that is done. (percent; in 0...100)"""
+    """The percentage that is done. (percent; in 0...100)"""
 
 
 ProgressReport = dict[str, Any]
-"""Under a progress token a `ProgressValue`; under a `partialResultToken` what the method's part says."""
+"""Under a progress token a `ProgressValue`; under a `partialResultToken` a part, as the method defines it."""
 
 ProgressKind = Literal["begin", "report", "end"]
 """The kind of a report.
@@ -282,7 +282,7 @@ class Capabilities(TypedDict):
     maxHeaderBytes: int
     """A longer header block ends the session. (byte)"""
     maxRequests: int
-    """Tasks, processes and whatever else waits are refused while more requests are unanswered."""
+    """Requests that wait, such as tasks and processes, are refused while more requests are unanswered."""
     maxTasks: int
     """Further tasks at the same time are refused."""
     maxSubscriptions: int
@@ -298,13 +298,14 @@ TraceValue = Literal["off", "messages", "verbose"]
 """
 
 Confinement = Literal["lifetime", "network", "systemCalls", "memory", "files"]
-"""What confines a process that reads files, where the system has it.
+"""A measure that confines processes that read files, where the system supports it.
 
-`lifetime`: It dies with the server, however the server ends.
+`lifetime`: The process dies with the server, however the server ends.
 `network`: It has a network namespace of its own, without interfaces.
 `systemCalls`: A seccomp filter refuses sockets, programs, processes and writing.
 `memory`: Its memory is bounded (`--reader-memory`).
-`files`: Landlock lets it open no file but those that its libraries need; it gets the source's files open.
+`files`: Landlock lets it open only the files that its libraries need; it receives the source's files already
+open.
 """
 
 LogLevel = Literal["error", "warning", "info", "debug"]
@@ -356,7 +357,7 @@ class ExpressionFunction(TypedDict):
     params: list[ExpressionParameter]
     """Its parameters, in order."""
     result: list[str]
-    """The types of its value; empty where it is that of an argument."""
+    """The types of its value; empty when the type is that of an argument."""
     doc: str
     """What it does."""
     example: str
@@ -367,17 +368,17 @@ class ExpressionOperator(TypedDict):
     """An operator of expressions."""
 
     form: str
-    """As it is written; lowercase letters stand for operands."""
+    """How it is written; lowercase letters stand for operands."""
     precedence: int
     """Operators of a greater number bind tighter."""
     operands: list[str]
     """The types of its operands; `any` for all."""
     result: list[str]
-    """The types of its value; empty where it is that of an operand."""
+    """The types of its value; empty when the type is that of an operand."""
     doc: str
     """What it does."""
     example: str
-    """An expression that has it."""
+    """An expression that uses it."""
 
 
 class ExpressionType(TypedDict):
@@ -390,7 +391,7 @@ class ExpressionType(TypedDict):
 
 
 class ExpressionLanguage(TypedDict):
-    """What [expressions](expressions.md) are made of, by the tables of their parser."""
+    """The elements of [expressions](expressions.md), from the tables of their parser."""
 
     functions: list[ExpressionFunction]
     """The functions."""
@@ -415,7 +416,7 @@ class TaskCounts(TypedDict):
     running: int
     """Not answered yet."""
     working: int
-    """Work that has not stopped yet, cancelled tasks included."""
+    """Tasks whose work has not stopped yet, cancelled ones included."""
     started: int
     """Since the start."""
 
@@ -488,9 +489,9 @@ class SessionStatusResult(TypedDict):
     model: ModelCounts
     """Objects."""
     residentBytes: NotRequired[int]
-    """Resident memory; null where the system does not report it. (byte)"""
+    """Resident memory; null if the system does not report it. (byte)"""
     confinement: NotRequired[list[Confinement]]
-    """What confines the processes that read files; null before the first has begun."""
+    """What confines the processes that read files; null before the first such process has begun."""
 
 
 class SessionDescribeResult(TypedDict):
@@ -587,8 +588,8 @@ class Binding(TypedDict):
     binding: ObjectId
     """Its id."""
     revision: int
-    """The revision of the last change of the object of its path, or of its own where that is later. (at least
-    0)
+    """The revision of the last change of the object at its path, or of the binding itself, whichever is
+    later. (at least 0)
     """
     path: NotRequired[str]
     """Its path, which can be observed; absent for a constant."""
@@ -597,7 +598,7 @@ class Binding(TypedDict):
     owner: NotRequired[ObjectId]
     """The object that owns it and whose closing closes it; absent for the session."""
     value: NotRequired[Any]
-    """Its current value; absent for null and where there is none."""
+    """Its current value; absent for null and when there is none."""
 
 
 LinkDirection = Literal["twoWay", "firstToSecond"]
@@ -622,9 +623,9 @@ class BindingLink(TypedDict):
     direction: LinkDirection
     """The direction."""
     transform: NotRequired[str]
-    """The value of the second, computed from that of the first, `value`."""
+    """An expression that computes the value of the second from that of the first, named `value`."""
     inverse: NotRequired[str]
-    """The value of the first, computed from that of the second, `value`."""
+    """An expression that computes the value of the first from that of the second, named `value`."""
     owner: NotRequired[ObjectId]
     """The object that owns it and whose closing closes it; absent for the session."""
 
@@ -756,7 +757,7 @@ class ClockAdvanceResult(TypedDict):
 
 
 class Cluster(TypedDict):
-    """Several points, or a single one."""
+    """A cluster of points, or a single point."""
 
     cluster: NotRequired[ClusterId]
     """Its id; absent for a single point."""
@@ -769,31 +770,31 @@ class Cluster(TypedDict):
     count: int
     """Number of points. (at least 1)"""
     expansionZoom: NotRequired[int]
-    """The first zoom at which it falls apart; absent for a single point. (at least 0)"""
+    """The first zoom at which it splits; absent for a single point. (at least 0)"""
     expansionScale: NotRequired[float]
     """The scale's denominator of that zoom on a screen of 96 dpi."""
     symbolSize: NotRequired[float]
-    """The size at which a cluster is drawn; absent where its renderer draws it not, as lines and fills draw
-    no points. (dip)
+    """The size in which a cluster is drawn; absent when its renderer does not draw it, since lines and fills
+    draw no points. (dip)
     """
     selectedCount: int
     """Number of its points that are selected. (at least 0)"""
     attributes: NotRequired[ClusterAttributes]
     """`cluster_count` and the values of `aggregateFields`; absent for a single point."""
     symbol: NotRequired[Symbol]
-    """With `returnSymbols`: how it is drawn, as large as it is drawn; absent when it is not."""
+    """With `returnSymbols`: its symbol, in the size in which it is drawn; absent when it is not drawn."""
     selectionColor: NotRequired[Color]
     """With `returnSymbols`: the colour that shows that some of its points are selected; absent when none are.
     """
     labels: NotRequired[list[Label]]
-    """With `returnSymbols`: its labels, as large as they are drawn."""
+    """With `returnSymbols`: its labels, in the size in which they are drawn."""
     popup: NotRequired[Popup]
-    """With `returnPopups`: its popup; absent without."""
+    """With `returnPopups`: its popup; absent when it has none."""
 
 
 ClusterId = str
-"""Identifies a cluster by the ids of its points: the same as long as these are, whatever else changes, and
-another as soon as one comes or goes.
+"""Identifies a cluster by the ids of its points: the id stays the same as long as the cluster has the same
+points, whatever else changes, and is another as soon as a point is added or removed.
 
 A string of at most 64 characters.
 """
@@ -808,7 +809,7 @@ class ClusterQueryResult(TypedDict):
     revision: int
     """The revision of the snapshot. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the positions: that of the features."""
+    """The spatial reference of the positions: that of the features."""
     zoom: int
     """The zoom of the clusters. (at least 0)"""
     exceededLimit: bool
@@ -825,7 +826,7 @@ class ClusterMembersResult(TypedDict):
     count: int
     """Number of features of the cluster. (at least 2)"""
     expansionZoom: int
-    """The first zoom at which it falls apart. (at least 0)"""
+    """The first zoom at which it splits. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
     ids: list[FeatureId]
@@ -842,7 +843,7 @@ class ClusterPointsResult(TypedDict):
     clusters: list[Cluster]
     """Clusters and single points, by ascending id."""
     members: NotRequired[list[list[FeatureId]]]
-    """The points of each, in the same order."""
+    """The points of each cluster, in the order of `clusters`."""
 
 
 class DocumentInfo(TypedDict):
@@ -865,15 +866,15 @@ class DocumentInfo(TypedDict):
     problemCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
     lost: NotRequired[list[FileAttribute]]
-    """After a save: what the replaced file had and the system did not let be kept."""
+    """After a save: attributes of the replaced file that the system did not allow to be kept."""
 
 
 FileAttribute = Literal["owner", "group", "mode", "extendedAttributes"]
-"""What a file has besides its content.
+"""An attribute that a file has besides its content.
 
 `owner`: Its owner: it belongs to the server's user now.
 `group`: Its group.
-`mode`: Its permissions: another group has those of all others.
+`mode`: Its permissions: where the group was not kept, the new group has those of all others.
 `extendedAttributes`: Its extended attributes and access control lists, or some of them.
 """
 
@@ -930,7 +931,7 @@ class SavedSource(TypedDict):
     columns: NotRequired[FeatureColumns]
     """Features in columns."""
     fields: NotRequired[list[Field]]
-    """Of columns: the types of attributes, in order. (at most 65536 elements)"""
+    """With columns: the types of attributes, in order. (at most 65536 elements)"""
     driver: NotRequired[str]
     """Only this driver, by GDAL's short name. (at most 32 characters)"""
     xField: NotRequired[str]
@@ -938,18 +939,17 @@ class SavedSource(TypedDict):
     yField: NotRequired[str]
     """CSV: the column of northings or latitudes. (at most 256 characters)"""
     encoding: NotRequired[str]
-    """CSV and ESRI Shapefile: the encoding of the texts, by a name of iconv such as `windows-1252`, in place
-    of what a `.cpg` file says. Texts that are no UTF-8, and of which nothing says more, are read as
+    """CSV and ESRI Shapefile: the encoding of texts, by a name of iconv such as `windows-1252`; it overrides
+    a `.cpg` file. When no encoding is given or stated, texts that are not valid UTF-8 are read as
     windows-1252. (at most 40 characters)
     """
     spatialReference: NotRequired[SpatialReference]
-    """The spatial reference given when it was opened; of inline data EPSG:4326 when absent."""
+    """The spatial reference given when it was opened; EPSG:4326 for inline data when absent."""
     override: NotRequired[bool]
-    """Whether `spatialReference` holds even where the file states another, as a wrong `.prj` does. (default
-    False)
+    """Whether `spatialReference` overrides one that the file states, such as a wrong `.prj`. (default False)
     """
     layers: NotRequired[list[SourceLayer]]
-    """The schema of a file when it was saved, which its layers have while the file is missing."""
+    """The schema of the file when the document was saved; the layers have it while the file is missing."""
 
 
 class SavedMap(TypedDict):
@@ -958,15 +958,15 @@ class SavedMap(TypedDict):
     map: ObjectId
     """Its id."""
     spatialReference: NotRequired[SpatialReference]
-    """Of the map. (default "EPSG:3857")"""
+    """The spatial reference of the map. (default "EPSG:3857")"""
     basemap: NotRequired[BasemapUpdate]
     """Present when the map or scene has one."""
     operationalLayers: NotRequired[list[SavedLayer]]
-    """First drawn first; layers in a group follow it and name it. (default [])"""
+    """Layers, first drawn first; the layers of a group follow the group and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
-    """The basemap's, likewise. (default [])"""
+    """The basemap's base layers, in the same form. (default [])"""
     referenceLayers: NotRequired[list[SavedLayer]]
-    """The basemap's, likewise. (default [])"""
+    """The basemap's reference layers, in the same form. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
     title: NotRequired[str]
@@ -977,11 +977,11 @@ class SavedMap(TypedDict):
     """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
     """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
-    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    scale, outlines and halos included. When absent, they keep that size at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
-    Existing views do not change until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an
+    animation, is clamped. Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
@@ -1040,7 +1040,7 @@ class SavedElevationSource(TypedDict):
     id: ObjectId
     """Its id."""
     path: str
-    """As those of sources."""
+    """The file, with a path as in sources."""
 
 
 class SavedScene(TypedDict):
@@ -1053,13 +1053,13 @@ class SavedScene(TypedDict):
     baseSurface: NotRequired[BaseSurfaceUpdate]
     """The ground."""
     elevationSources: NotRequired[list[SavedElevationSource]]
-    """First match first. One that cannot be opened comes with the status `failed`. (default [])"""
+    """In order of precedence. One that cannot be opened has the load status `failed`. (default [])"""
     operationalLayers: NotRequired[list[SavedLayer]]
-    """First drawn first; layers in a group follow it and name it. (default [])"""
+    """Layers, first drawn first; the layers of a group follow the group and name it. (default [])"""
     baseLayers: NotRequired[list[SavedLayer]]
-    """The basemap's, likewise. (default [])"""
+    """The basemap's base layers, in the same form. (default [])"""
     referenceLayers: NotRequired[list[SavedLayer]]
-    """The basemap's, likewise. (default [])"""
+    """The basemap's reference layers, in the same form. (default [])"""
     tables: NotRequired[list[SavedLayer]]
     """In order. (default [])"""
     title: NotRequired[str]
@@ -1070,11 +1070,11 @@ class SavedScene(TypedDict):
     """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
     """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
-    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    scale, outlines and halos included. When absent, they keep that size at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
-    Existing views do not change until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an
+    animation, is clamped. Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
@@ -1088,32 +1088,33 @@ class SavedView(TypedDict):
     view: ObjectId
     """Its id."""
     width: NotRequired[float]
-    """Of the screen. (device-independent pixel; in 1...32768; default 800)"""
+    """Width of the screen. (device-independent pixel; in 1...32768; default 800)"""
     height: NotRequired[float]
-    """Of the screen. (device-independent pixel; in 1...32768; default 600)"""
+    """Height of the screen. (device-independent pixel; in 1...32768; default 600)"""
     dpi: NotRequired[float]
-    """Device-independent pixels an inch. (1/inch; in 1...2400; default 96)"""
+    """Device-independent pixels per inch. (1/inch; in 1...2400; default 96)"""
     position: NotRequired[ViewPosition]
-    """The position of the view where it differs from that computed from the viewpoint, as after a resize."""
+    """The position of the view, when it differs from the one computed from the viewpoint, as after a resize.
+    """
     locationDisplay: NotRequired[SavedLocationDisplay]
-    """How it follows a location. The source and the mode are not saved."""
+    """How the view follows a location. The source and the mode are not saved."""
     overlays: NotRequired[list[SavedOverlay]]
     """First drawn first. (default [])"""
     map: NotRequired[ObjectId]
-    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
+    """The map it shows. `state/set`, bindings and links set it, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
     """The scene it shows; settable like `map`."""
     viewpoint: NotRequired[Viewpoint]
-    """As last set."""
+    """The viewpoint, as last set."""
 
 
 class ViewPosition(TypedDict):
     """The position of a view, in the units of its spatial reference."""
 
     x: float
-    """Easting or longitude of the screen's middle."""
+    """Easting or longitude of the center of the screen."""
     y: float
-    """Northing or latitude of the screen's middle."""
+    """Northing or latitude of the center of the screen."""
     scale: float
     """The denominator of the scale. (in 0.000001...1000000000000000)"""
     rotation: NotRequired[float]
@@ -1136,7 +1137,7 @@ class SavedOverlay(TypedDict):
     overlay: ObjectId
     """Its id."""
     spatialReference: NotRequired[SpatialReference]
-    """Of its graphics. (default "EPSG:4326")"""
+    """The spatial reference of its graphics. (default "EPSG:4326")"""
     graphics: NotRequired[GraphicList]
     """In the order of insertion, one per line."""
     name: NotRequired[str]
@@ -1184,15 +1185,17 @@ class SavedViewModel(TypedDict):
     viewModel: ObjectId
     """Its id."""
     type: NotRequired[PropertyName]
-    """One of the document's types; or `properties`."""
+    """One of the document's types; this or `properties`."""
     properties: NotRequired[list[PropertyDefinition]]
-    """Its own properties; beside `type` when that has a different definition now. (at most 1000 elements)"""
+    """Its own properties; together with `type` when the type has a different definition now. (at most 1000
+    elements)
+    """
     owner: NotRequired[ObjectId]
-    """The object that owns it, a view model only if it precedes this one; absent for the session."""
+    """The object that owns it; absent for the session. A view model that owns another has to precede it."""
     author: NotRequired[str]
     """The origin of the request that created it; absent when it had none."""
     values: NotRequired[SavedValues]
-    """By property; absent for the default. A reference to an object that is not saved is null."""
+    """Values by property; a default is absent. A reference to an object that is not saved is null."""
 
 
 class SavedEnvironmentKey(TypedDict):
@@ -1205,7 +1208,7 @@ class SavedEnvironmentKey(TypedDict):
     isNullable: NotRequired[bool]
     """Whether null is allowed. (default False)"""
     defaultValue: NotRequired[Any]
-    """The value where none is set; the type's initial value when absent."""
+    """The value when none is set; the type's initial value when absent."""
     doc: NotRequired[str]
     """Its documentation. (at most 4096 characters)"""
 
@@ -1292,7 +1295,7 @@ class EnvironmentScope(TypedDict):
     node: ObjectId
     """A map, scene, view, overlay or layer; `$session` for the session."""
     values: dict[str, Any]
-    """What is set at the node, by key."""
+    """The values set at the node, by key."""
     objects: dict[str, ObjectId]
     """View models that the node shares, by name."""
 
@@ -1396,7 +1399,9 @@ class ExpressionConvertResult(TypedDict):
     cql2Text: str
     """In CQL2 text."""
     cql2Json: Any
-    """In CQL2 JSON. What is nothing but a text is `"'text'"`, as a string is an expression in CQL2 text."""
+    """In CQL2 JSON. An expression that is only a text literal becomes `"'text'"`, since a JSON string is an
+    expression in CQL2 text.
+    """
     properties: list[str]
     """The names of properties in it, each once, in order of first use."""
 
@@ -1434,14 +1439,14 @@ class FailedFeature(TypedDict):
     id: FeatureId
     """Its id."""
     reason: str
-    """Which position, for people."""
+    """Says which position, for people."""
 
 
 IfFileExists = Literal["error", "replace"]
-"""What to do when there is a file of that name.
+"""What to do when a file of that name exists.
 
 `error`: Refuse with `fileExists`.
-`replace`: Replace it, wholly or not at all; its owner, mode and attributes stay.
+`replace`: Replace it atomically; its owner, mode and attributes are kept.
 """
 
 CSVGeometry = Literal["xy", "wkt"]
@@ -1455,72 +1460,77 @@ ExportDifferenceKind = Literal[
     "features", "ids", "spatialReference", "measures", "fieldName", "fieldType", "values", "timeZones",
     "order", "spatialIndex", "elevations",
 ]
-"""In what an exported file differs from the features.
+"""How an exported file differs from the features.
 
 `features`: `count` features without a geometry, or with an empty one, were left out: the index of the format
 has no place for them, or this version of GDAL does not write them.
 `ids`: The format keeps no ids.
 `spatialReference`: The format does not state the spatial reference.
 `measures`: M was left out of `count` geometries.
-`fieldName`: The field `field` is called `name`: the format does not distinguish case, or readers of `CSV`
-take a line break in a name for the end of the header.
-`fieldType`: The field `field` has another type in the file, `type`: it holds other values too, or the format
-has no such type. Of a mixture the texts are those that JSON has for the values. `CSV` has no types.
-`values`: Values of `field` were cut, in `count` features: times to milliseconds, texts at a NUL, integers
-beyond 2^53 in a field of doubles; or times beyond the year 9999 are null.
+`fieldName`: The field `field` has the name `name` in the file: the format does not distinguish case, or
+readers of `CSV` take a line break in a name for the end of the header.
+`fieldType`: The field `field` has another type in the file, `type`: the field holds values of other types
+too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has
+no types.
+`values`: Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut
+at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
 `order`: The features are in the order of the file's spatial index, or of their ids.
-`spatialIndex`: The file has no spatial index, as features have no geometry or an empty one.
-`elevations`: Z was left out of `count` geometries of which it is known in part.
+`spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
+`elevations`: Z was left out of `count` geometries in which only some positions have it.
 """
 
 
 class ExportDifference(TypedDict):
-    """Something of the features that an exported file does not hold, or holds in another form."""
+    """A difference of an exported file from the features: something that it does not hold, or holds in
+    another form.
+    """
 
     kind: ExportDifferenceKind
-    """What it is."""
+    """The kind of the difference."""
     field: NotRequired[str]
-    """The field of the features that it is about."""
+    """The field of the features that differs."""
     name: NotRequired[str]
-    """What the field is called in the file."""
+    """The name of the field in the file."""
     type: NotRequired[FieldType]
     """Its type in the file."""
     count: NotRequired[int]
-    """Of how many features. (at least 1)"""
+    """Number of features that differ. (at least 1)"""
 
 
 FeatureFormat = Literal["geojson", "columns"]
 """How features are returned.
 
 `geojson`: `features`: GeoJSON.
-`columns`: `columns`: a column for the ids, one for the geometries, one for each attribute; far faster to read
-where there are many.
+`columns`: `columns`: a column for the ids, one for the geometries, one for each attribute; much faster to
+read when there are many features.
 """
 
 SpatialRelationship = Literal[
     "intersects", "contains", "crosses", "within", "overlaps", "touches", "disjoint", "equals",
     "envelopeIntersects", "relate",
 ]
-"""A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has none but
-`disjoint`, and equals another empty one.
+"""A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has no
+relation but `disjoint`, and equals another empty one.
 
 `intersects`: They share a position.
-`contains`: No position of the second is outside of the first, and their interiors share one: what lies on the
-boundary alone is not contained.
-`crosses`: Their interiors share some positions, not all, and fewer dimensions than the larger of them has.
+`contains`: No position of the second is outside of the first, and their interiors share a position: a
+geometry that lies only on the boundary is not contained.
+`crosses`: Their interiors share some positions but not all, and the shared part has fewer dimensions than the
+one of higher dimension.
 `within`: The second contains the first.
-`overlaps`: Both have the same dimension, as has what they share, and each has positions that the other lacks.
+`overlaps`: Both have the same dimension, the shared part has it too, and each has positions that the other
+lacks.
 `touches`: They share positions of their boundaries only.
 `disjoint`: They share no position.
-`equals`: They have the same positions, in whatever order.
+`equals`: They have the same positions, in any order.
 `envelopeIntersects`: Their envelopes share a position.
 `relate`: Their intersection matrix matches a pattern.
 """
 
 RelationPattern = str
 """A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of
-interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not looked at).
+interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not tested).
 
 A string of 9 characters.
 """
@@ -1528,16 +1538,17 @@ A string of 9 characters.
 StatisticType = Literal[
     "count", "sum", "mean", "standardDeviation", "variance", "min", "max",
 ]
-"""What is computed of the values of a field. Null, and NaN in files, is no value.
+"""What is computed from the values of a field. Null, and NaN in files, are not values.
 
-`count`: The number of values; without a field that of features.
-`sum`: The sum of numbers: an integer where all are and it has 64 bits, else a double, compensated for
-rounding errors. Null without numbers, and where it is beyond the range of doubles itself; parts of it may be.
+`count`: The number of values; without a field, the number of features.
+`sum`: The sum of numbers: an integer when all are integers and the sum fits into 64 bits, else a double,
+compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles;
+partial sums may be beyond it.
 `mean`: The arithmetic mean of numbers, a double. Null without numbers.
 `standardDeviation`: The square root of the variance.
-`variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the number of
-numbers less one. Null for fewer than two numbers, and beyond the range of doubles. Equal questions have equal
-answers: the order of features, or what asks, does not show in the last digit.
+`variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the count of
+numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal
+results to the last digit, whatever the order of features and whichever method computes them.
 `min`: The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates
 the earliest. Null without values.
 `max`: The last value in that order.
@@ -1545,24 +1556,25 @@ the earliest. Null without values.
 
 
 class Statistic(TypedDict):
-    """A figure about features: of a query, of those that a feature is joined with, or of a cluster. `sum`,
-    `mean`, `standardDeviation` and `variance` are of the numbers in the field: fields of a layer that are
-    declared as other than numbers are refused, values of graphics that are no numbers do not count.
+    """A statistic of features: of those of a query, of those that a feature is joined with, or of those of a
+    cluster. `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's
+    field whose declared type is not numeric is refused, values of graphics that are not numbers are
+    ignored.
     """
 
     type: StatisticType
     """What is computed."""
     field: NotRequired[str]
-    """Of the values of this attribute; only `count` may be without. (1 to 1024 characters)"""
+    """The attribute whose values are used; only `count` may omit it. (1 to 1024 characters)"""
     name: NotRequired[str]
-    """Its name among the results; the type and the field, as `mean_population`, when absent, or `count`. (1
-    to 1024 characters)
+    """Its name among the results. When absent: the type and the field, such as `mean_population`, or `count`
+    without a field. (1 to 1024 characters)
     """
 
 
 StatisticRecords = Any
-"""A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` the
-figures by their names.
+"""A record for each group of features: `group` has the values of the fields of `groupBy`, `statistics` has
+the statistics by their names.
 """
 
 DistinctRecords = Any
@@ -1577,7 +1589,7 @@ class RelatedGroup(TypedDict):
     id: FeatureId
     """The feature to which they are related."""
     count: int
-    """Their number, also where `limit` leaves some out. (at least 1)"""
+    """Number of related features, including those that `limit` leaves out. (at least 1)"""
     features: FeatureList
     """By `orderBy`, else in drawing order."""
 
@@ -1608,26 +1620,30 @@ JoinRelationship = Literal[
     "intersects", "within", "contains", "crosses", "overlaps", "touches", "equals", "envelopeIntersects",
     "nearest",
 ]
-"""What joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or
-that the other is nearest.
+"""The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4,
+6.1.15), or that the other is nearest.
 
 `intersects`: They share a position.
-`within`: It is within the other: no position is outside, and the interiors share one.
+`within`: It is within the other: none of its positions is outside, and the interiors share a position.
 `contains`: The other is within it.
-`crosses`: Their interiors share some positions, in fewer dimensions than the larger has.
-`overlaps`: Both and what they share have the same dimension, and each has positions that the other lacks.
+`crosses`: Their interiors share some positions, and the shared part has fewer dimensions than the one of
+higher dimension.
+`overlaps`: Both have the same dimension, the shared part has it too, and each has positions that the other
+lacks.
 `touches`: They share positions of their boundaries only.
 `equals`: They have the same positions.
 `envelopeIntersects`: Their envelopes share a position.
-`nearest`: The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid; joins
-points, and of other geometries the middle of the envelope, with any features.
+`nearest`: The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The
+distance is measured from the point, or from the middle of the envelope of another geometry; the other may
+have any geometry.
 """
 
 JoinOutput = Literal["pairs", "counts"]
 """What a join returns.
 
 `pairs`: Each pair of features.
-`counts`: Each feature once, with the number of those it is joined with, 0 included, and `aggregates`.
+`counts`: Each feature once, with the number of features that it is joined with, which may be 0, and
+`aggregates`.
 """
 
 
@@ -1639,18 +1655,18 @@ class FeatureQueryResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the geometries."""
+    """The spatial reference of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
     features: NotRequired[FeatureList]
     """By `orderBy`, else in drawing order; absent with columns."""
     columns: NotRequired[FeatureColumns]
-    """The features in the same order, with `ids`, `geometry` (where it was requested) and `attributes`."""
+    """The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."""
     fields: NotRequired[list[Field]]
     """With columns: the attributes in order, with their types."""
     failed: NotRequired[list[FailedFeature]]
-    """Those of the features whose geometry is null because a position of it has no coordinates in
-    `outSpatialReference`; absent without any.
+    """The features whose geometry is null because one of its positions has no coordinates in
+    `outSpatialReference`; absent when there are none.
     """
 
 
@@ -1658,9 +1674,9 @@ class FeatureQueryPart(TypedDict):
     """A part of the result of `feature/query`."""
 
     revision: int
-    """That of the reply. (at least 0)"""
+    """The revision of the reply. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the geometries."""
+    """The spatial reference of the geometries."""
     features: NotRequired[FeatureList]
     """The next features; absent with columns."""
     columns: NotRequired[FeatureColumns]
@@ -1668,7 +1684,7 @@ class FeatureQueryPart(TypedDict):
     fields: NotRequired[list[Field]]
     """With columns: the attributes in order, with their types."""
     failed: NotRequired[list[FailedFeature]]
-    """Those of these features whose geometry is null because a position of it has no coordinates in
+    """The features of this part whose geometry is null because one of its positions has no coordinates in
     `outSpatialReference`.
     """
 
@@ -1688,7 +1704,7 @@ class FeatureQueryIdsPart(TypedDict):
     """A part of the result of `feature/queryIds`."""
 
     revision: int
-    """That of the reply. (at least 0)"""
+    """The revision of the reply. (at least 0)"""
     ids: list[FeatureId]
     """The next ids."""
 
@@ -1699,14 +1715,14 @@ class FeatureQueryRelatedResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the geometries."""
+    """The spatial reference of the geometries."""
     exceededLimit: bool
     """Whether there are more related features."""
     groups: list[RelatedGroup]
     """In the drawing order of the features to which they are related."""
     failed: NotRequired[list[FailedFeature]]
-    """Those of the related features whose geometry is null because a position of it has no coordinates in
-    `outSpatialReference`; absent without any.
+    """The related features whose geometry is null because one of its positions has no coordinates in
+    `outSpatialReference`; absent when there are none.
     """
 
 
@@ -1725,18 +1741,18 @@ class FeatureQueryExtentResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the extent."""
+    """The spatial reference of the extent."""
     count: int
     """The number. (at least 0)"""
     extent: NotRequired[Envelope]
     """Envelope of all of them, as `feature/query` returns them in the same reference; absent when there are
     none. Where poles are at infinity, as in Web Mercator, latitudes are within 85.0511287798066 degrees.
-    In degrees `xMin` is greater than `xMax` where features that are adjacent in another reference cross
-    the antimeridian.
+    In degrees `xMin` is greater than `xMax` when features that are adjacent in another reference cross the
+    antimeridian.
     """
     failed: NotRequired[list[FailedFeature]]
-    """The features that `extent` leaves out because a position of theirs has no coordinates in
-    `outSpatialReference`, at most the first 1000; absent without any.
+    """The features that `extent` leaves out because one of their positions has no coordinates in
+    `outSpatialReference`, at most the first 1000; absent when there are none.
     """
 
 
@@ -1785,10 +1801,11 @@ class FeatureNearestResult(TypedDict):
     ids: list[FeatureId]
     """The features of the first place, then those of the next."""
     distances: list[float]
-    """How far each is; with `planar` at most the greatest double, also where coordinates are farther apart.
+    """The distance of each feature; with `planar` at most the greatest double, even when coordinates are
+    further apart.
     """
     azimuths: NotRequired[list[float]]
-    """The direction from the place to the nearest position of each, clockwise from north; 0 where the
+    """The direction from the place to the nearest position of each feature, clockwise from north; 0 when the
     distance is 0. (degree)
     """
     exceededLimit: bool
@@ -1807,16 +1824,16 @@ class FeatureJoinResult(TypedDict):
     pairCount: int
     """The number of all pairs. (at least 0)"""
     ids: Column
-    """The features: of each pair, or each once."""
+    """The features: that of each pair, or each once."""
     joinedIds: NotRequired[Column]
-    """With `pairs`: the joined feature of each."""
+    """With `pairs`: the joined feature of each pair."""
     distances: NotRequired[Column]
-    """With `pairs` and `nearest`: how far each is. (metre)"""
+    """With `pairs` and `nearest`: the distance of each pair. (metre)"""
     counts: NotRequired[Column]
-    """With `counts`: with how many each is joined."""
+    """With `counts`: the number of features that each is joined with."""
     aggregates: NotRequired[dict[str, Column]]
-    """With `counts`: a column for each of `aggregates`, by its name. It is packed where all values are
-    numbers or null; integers are doubles where there are others beside them and their values stay.
+    """With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values
+    are numbers or null; integers beside doubles become doubles when that does not change their values.
     """
 
 
@@ -1838,21 +1855,23 @@ class FeatureExportResult(TypedDict):
     bytes: int
     """The size of the file. (at least 0)"""
     spatialReference: NotRequired[SpatialReference]
-    """Of the geometries; absent without `returnGeometry`."""
+    """The spatial reference of the geometries; absent without `returnGeometry`."""
     geometryFields: NotRequired[list[str]]
     """With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."""
     differences: NotRequired[list[ExportDifference]]
-    """What of the features the file does not hold, or holds in another form; absent without any."""
+    """What the file does not hold of the features, or holds in another form; absent when there is no
+    difference.
+    """
     failed: NotRequired[list[FailedFeature]]
-    """The first 1,000 of the features that have no geometry in the file because a position of it has no
-    coordinates in `spatialReference`; absent without any.
+    """The first 1,000 of the features that have no geometry in the file because one of its positions has no
+    coordinates in `spatialReference`; absent when there are none.
     """
     failedCount: NotRequired[int]
     """The number of all of them. (at least 1)"""
     warnings: NotRequired[list[str]]
-    """GDAL's last warnings, at most 20; absent without any."""
+    """GDAL's last warnings, at most 20; absent when there are none."""
     lost: NotRequired[list[FileAttribute]]
-    """What the replaced file had and the system did not let be kept."""
+    """Attributes of the replaced file that the system did not allow to be kept."""
 
 
 class LoadStatusNotLoaded(TypedDict):
@@ -1899,7 +1918,7 @@ class LoadResult(TypedDict):
     featureCount: int
     """Number of features in them. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Of the layer's features, in its spatial reference; absent for a table, a map and a scene."""
+    """Envelope of the layer's features, in its spatial reference; absent for a table, a map and a scene."""
 
 
 LayerKind = Literal["feature", "group", "table"]
@@ -1915,15 +1934,15 @@ GroupVisibilityMode = Literal["independent", "inherited", "exclusive"]
 
 `independent`: Each layer by its own visibility, while the group is visible.
 `inherited`: All layers while the group is visible; their own visibility is ignored.
-`exclusive`: One layer at a time: the last drawn of those visible. Making one visible hides the others.
+`exclusive`: One layer at a time: the last drawn of the visible ones. Making one visible hides the others.
 """
 
 LayerRole = Literal["operational", "base", "reference"]
 """Which list of its map or scene a layer is in.
 
 `operational`: The content of the map or scene.
-`base`: Of the basemap, below all others.
-`reference`: Of the basemap, above the operational layers.
+`base`: Layers of the basemap, below all others.
+`reference`: Layers of the basemap, above the operational layers.
 """
 
 
@@ -1939,11 +1958,11 @@ class TimeExtent(TypedDict):
 class LayerTime(TypedDict):
     """The fields that hold the time of a feature, and the time filter. A field holds dates, or dates with
     times, by RFC 3339; without a zone they are UTC. Features without a start do not match. A field of
-    another type is refused; a field of texts that are not dates fails the load.
+    another type is refused; if a field holds texts that are not dates, the load fails.
     """
 
     startField: str
-    """The start of a feature, or its time where there is no `endField`. (at most 1024 characters)"""
+    """The start of a feature, or its time if there is no `endField`. (at most 1024 characters)"""
     endField: NotRequired[str]
     """The end of a feature; one without a value has no end. (at most 1024 characters)"""
     extent: NotRequired[TimeExtent]
@@ -1986,7 +2005,7 @@ class Layer(TypedDict):
     visibilityMode: NotRequired[GroupVisibilityMode]
     """How a group shows its layers; absent for others."""
     spatialReference: NotRequired[SpatialReference]
-    """Of its features; absent for a group."""
+    """The spatial reference of its features; absent for a group."""
     geometryType: NotRequired[str]
     """As in simple features; absent for a table and a group."""
     featureCount: NotRequired[int]
@@ -2104,7 +2123,7 @@ class LayerLabelForResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     labels: list[Label]
-    """In the order of the ids; of one feature by the order of definitions."""
+    """In the order of the ids; those of one feature in the order of definitions."""
 
 
 class LayerPopupForResult(TypedDict):
@@ -2133,7 +2152,7 @@ class LayerClassBreaksResult(TypedDict):
     counts: list[int]
     """Number of features in each class."""
     renderer: Renderer
-    """Of type `classBreaks`; without breaks where there are no numbers."""
+    """Of type `classBreaks`; without breaks when there are no numbers."""
 
 
 class Location(TypedDict):
@@ -2310,15 +2329,15 @@ class GeocodeResult(TypedDict):
     label: str
     """Its name."""
     score: float
-    """How well the name matches; 100 where a place was searched by its position. (in 0...100)"""
+    """How well the name matches; 100 when the place was searched by its position. (in 0...100)"""
     displayLocation: NotRequired[Geometry]
-    """Its point, for other geometries the middle of the envelope; absent for a feature without one, or
+    """Its point, or for other geometries the middle of the envelope; absent for a feature without one, or
     without coordinates in `outSpatialReference`.
     """
     distance: NotRequired[float]
-    """From the position that was searched or preferred, on the ellipsoid. (metre)"""
+    """The distance on the ellipsoid from the position that was searched or preferred. (metre)"""
     attributes: PlaceAttributes
-    """Those that were requested and have a value."""
+    """Attributes that were requested and have a value."""
 
 
 class SuggestResult(TypedDict):
@@ -2342,7 +2361,7 @@ class LocatorGeocodeResult(TypedDict):
     revision: int
     """The revision of the snapshot. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the points."""
+    """The spatial reference of the points."""
     results: list[GeocodeResult]
     """The places."""
     exceededLimit: bool
@@ -2364,7 +2383,7 @@ class LocatorReverseGeocodeResult(TypedDict):
     revision: int
     """The revision of the snapshot. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the points."""
+    """The spatial reference of the points."""
     results: list[GeocodeResult]
     """The places."""
 
@@ -2375,7 +2394,7 @@ class Map(TypedDict):
     map: ObjectId
     """Its id."""
     revision: int
-    """The revision of its last change, or of that of its layers."""
+    """The revision of the last change of it or of its layers."""
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     spatialReference: SpatialReference
@@ -2396,11 +2415,11 @@ class Map(TypedDict):
     """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
     """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
-    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    scale, outlines and halos included. When absent, they keep that size at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
-    Existing views do not change until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an
+    animation, is clamped. Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
@@ -2448,10 +2467,10 @@ class Command(TypedDict):
     """One command of a transaction."""
 
     method: str
-    """Its name: any method of the shape `command`, but for those of `edit`. (at most 128 characters)"""
+    """Its name: any method of the shape `command`, except those of `edit`. (at most 128 characters)"""
     params: NotRequired[Any]
-    """As when it is sent alone. Of `meta` only `ifRevision` is used; it ignores changes of the transaction
-    itself.
+    """The params, as when it is sent alone. Of `meta` only `ifRevision` is used; changes by the transaction
+    itself do not count.
     """
 
 
@@ -2470,13 +2489,13 @@ class Overlay(TypedDict):
     overlay: ObjectId
     """Its id."""
     revision: int
-    """The revision of its last change, or of that of its graphics."""
+    """The revision of the last change of it or of its graphics."""
     view: ObjectId
     """Its view."""
     name: NotRequired[str]
     """The name shown to people. (at most 1024 characters)"""
     spatialReference: SpatialReference
-    """Of its graphics."""
+    """The spatial reference of its graphics."""
     isVisible: bool
     """Whether it is drawn and identified."""
     opacity: float
@@ -2528,11 +2547,11 @@ Column = Any
 """
 
 GeometryColumn = Any
-"""One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one behind the other>,
+"""One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one after the other>,
 "offsets": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes
-from `offsets[i]` up to `offsets[i + 1]`. The first is 0, none is less than the one before, the last is the
-number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or
-EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.
+from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last
+is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO
+19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.
 """
 
 
@@ -2684,7 +2703,7 @@ class OverlayLabelForResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     labels: list[Label]
-    """In the order of the ids; of one feature by the order of definitions."""
+    """In the order of the ids; those of one graphic in the order of definitions."""
 
 
 class OverlayPopupForResult(TypedDict):
@@ -2711,14 +2730,14 @@ class Scene(TypedDict):
     scene: ObjectId
     """Its id."""
     revision: int
-    """The revision of its last change, or of that of its layers."""
+    """The revision of the last change of it or of its layers."""
     title: NotRequired[str]
     """Its title. (at most 1024 characters)"""
     loadStatus: LoadStatus
     """Derived from its layers and tables: failed when one has failed, with its error; loading while one is;
-    loaded when all are. Elevation sources are not included: the command that adds them opens them, each
-    has its own `loadStatus`, and `scene/retryElevationSource` opens one again that failed with its
-    document.
+    loaded when all are. Elevation sources are not included: the command that adds a source opens it, each
+    source has its own `loadStatus`, and `scene/retryElevationSource` opens one again that could not be
+    opened with its document.
     """
     basemap: NotRequired[Basemap]
     """Background and reference layers; absent when there is none."""
@@ -2732,11 +2751,11 @@ class Scene(TypedDict):
     """The viewpoint of views created without one; the world when absent."""
     referenceScale: NotRequired[float]
     """The denominator of the scale at which symbols have their nominal size; they grow and shrink with the
-    scale, outlines and halos included. When absent they keep it at every scale. (above 0)
+    scale, outlines and halos included. When absent, they keep that size at every scale. (above 0)
     """
     minScale: NotRequired[float]
-    """Views are not zoomed out beyond this denominator: a scale that is set or animated to is clamped.
-    Existing views do not change until they move. (above 0)
+    """Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an
+    animation, is clamped. Existing views do not change until they move. (above 0)
     """
     maxScale: NotRequired[float]
     """Views are not zoomed in beyond this denominator; clamped likewise. (above 0)"""
@@ -2752,11 +2771,11 @@ class BaseSurface(TypedDict):
     """The ground of a scene."""
 
     elevationSources: list[ElevationSource]
-    """First match first."""
+    """In order of precedence."""
     elevationExaggeration: float
     """Factor by which heights are drawn; heights in answers are not multiplied. (in 0...1000)"""
     isEnabled: bool
-    """Whether the sources are used: if not, every point is `outside`."""
+    """Whether the sources are used; if not, every point is `outside`."""
     opacity: float
     """0 transparent, 1 opaque. (in 0...1)"""
 
@@ -2767,7 +2786,7 @@ class BaseSurfaceUpdate(TypedDict):
     elevationExaggeration: NotRequired[float]
     """Factor by which heights are drawn; heights in answers are not multiplied. (in 0...1000)"""
     isEnabled: NotRequired[bool]
-    """Whether the sources are used: if not, every point is `outside`."""
+    """Whether the sources are used; if not, every point is `outside`."""
     opacity: NotRequired[float]
     """0 transparent, 1 opaque. (in 0...1)"""
 
@@ -2780,11 +2799,11 @@ class ElevationSource(TypedDict):
     path: str
     """The file, absolute."""
     loadStatus: LoadStatus
-    """`loaded`, or `failed` where the raster of an opened document could not be opened:
+    """`loaded`, or `failed` when the raster of an opened document could not be opened:
     `scene/retryElevationSource` tries again.
     """
     spatialReference: NotRequired[SpatialReference]
-    """Of the raster; absent unless it is loaded."""
+    """The spatial reference of the raster; absent unless it is loaded."""
     extent: NotRequired[Envelope]
     """Its extent, in its spatial reference; absent unless it is loaded."""
     resolution: NotRequired[float]
@@ -2804,7 +2823,7 @@ class ElevationSampleValue(TypedDict):
 
 
 class ElevationSampleNoData(TypedDict):
-    """Sources cover the point, and none has a value there."""
+    """Sources cover the point, but none has a value there."""
 
     type: Literal["noData"]
 
@@ -2816,7 +2835,7 @@ class ElevationSampleOutside(TypedDict):
 
 
 class ElevationSampleNotLoaded(TypedDict):
-    """No loaded source has a height there, and one that is not loaded may."""
+    """No loaded source has a height there, but one that is not loaded may have one."""
 
     type: Literal["notLoaded"]
     source: ObjectId
@@ -2833,8 +2852,8 @@ ElevationSample = Union[
 Interpolation = Literal["bilinear", "nearest"]
 """How a height between cell centres is computed.
 
-`bilinear`: From the four cells around it.
-`nearest`: From the cell it is in.
+`bilinear`: From the four cells around the point.
+`nearest`: From the cell in which the point lies.
 """
 
 
@@ -2931,13 +2950,13 @@ class SourceLayer(TypedDict):
     geometryType: NotRequired[str]
     """As in simple features (`Point`, `MultiPolygon`, `Unknown`); absent for a table."""
     geometryName: NotRequired[str]
-    """What the source calls the geometry; in expressions it is also `geometry`. Absent where it has no name
-    for it.
+    """The source's name for the geometry, which expressions may use besides `geometry`; absent when the
+    source has none.
     """
     featureCount: NotRequired[int]
-    """Absent when it is unknown without reading all features. (at least 0)"""
+    """Number of features; absent when it is unknown without reading all features. (at least 0)"""
     extent: NotRequired[Envelope]
-    """Absent when it is unknown or there is none."""
+    """Envelope of the features; absent when it is unknown or there is none."""
     spatialReference: NotRequired[str]
     """An authority code or WKT, as long as the source has it; absent when it does not state one."""
     fields: list[Field]
@@ -2978,9 +2997,9 @@ class Source(TypedDict):
     layers: list[SourceLayer]
     """Its layers; `source/addColumns` changes that of a source in columns."""
     warnings: NotRequired[list[str]]
-    """What was not read, or not as it stands in the file: files beside it that were left out, columns that
-    were cut, a spatial reference that was assumed, or given and ignored, GDAL's warnings; absent without
-    any, at most 20.
+    """What was not read, or was read differently from how it stands in the file: files beside it that were
+    left out, columns that were cut, a spatial reference that was assumed, or given and ignored, GDAL's
+    warnings. At most 20; absent when there are none.
     """
 
 
@@ -3041,7 +3060,7 @@ EndReason = Literal["closed", "replaced"]
 """Why a subscription ended.
 
 `closed`: The object was closed.
-`replaced`: Another document took the place of the one with the object.
+`replaced`: Another document replaced the one that had the object.
 """
 
 
@@ -3143,10 +3162,11 @@ class StateResyncedParams(TypedDict):
 class StateEndedParams(TypedDict):
     """The params of `state/ended`.
 
-    The last message of a subscription, of any kind: what it follows was closed. One to paths ends when each
-    of them leads to an object that existed and is gone; what may come back does not end it yet: what undo has
-    closed, as long as there are steps to redo, and what was closed amid an edit, until that ends. A path with
-    `*` keeps it. `state/unobserve` is not needed afterwards.
+    The last message of a subscription of any kind: what it observes was closed. A subscription to paths ends
+    when each path leads to an object that existed and no longer does. An object that may come back does not
+    end it yet: one that undo has closed, as long as there are steps to redo, and one that was closed during
+    an edit, until the edit ends. A subscription with `*` in a path does not end. `state/unobserve` is not
+    needed afterwards.
     """
 
     subscription: str
@@ -3156,14 +3176,14 @@ class StateEndedParams(TypedDict):
     reason: EndReason
     """Why."""
     object: ObjectId
-    """The last object that it followed."""
+    """The last object that it observed."""
 
 
 class StateSnapshotPartParams(TypedDict):
     """The params of `state/snapshotPart`.
 
-    A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged by
-    members.
+    A part of a snapshot that is over 1 MiB. Parts are appended; an object that is in two parts is merged
+    member by member.
     """
 
     subscription: str
@@ -3187,39 +3207,39 @@ Expression = Any
 """An expression in CQL2 (OGC 21-065r2) over the fields of a layer, the attributes of an overlay's graphics or
 the properties of a view model: a string is CQL2 text, an object or a boolean CQL2 JSON. The server keeps
 and writes text; `expression/convert` converts both ways. Errors in text have `line`, `column` and
-`offset`, the `path` of those in JSON leads to the value.
+`offset`; errors in JSON have a `path` that leads to the value.
 
 Texts are in single quotes, names that are not plain words in double quotes; a doubled quote is one quote. In
 texts a backslash escapes a single quote or a backslash, `\\a \\b \\t \\n \\v \\f \\r` are control characters
 (bell, backspace, tab, line feed, vertical tab, form feed, carriage return), and in a pattern of LIKE a
-backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters it is a
-character.
+backslash escapes a wildcard too: `%` matches any text, `_` one code point. Before other characters a
+backslash stands for itself.
 
 [Functions, operators and types](expressions.md) are also in `session/describe`.
 
 The geometry of a feature has the name `geometry` and that of its source. Geometries in an expression are in
 the spatial reference of the features, in queries in that of `spatialReference`. Y of geographic references is
-from -90 to 90; edges are straight in the plane, heights do not count. A relation is unknown without a
-geometry, and where a feature's collection has points, lines and polygons side by side (except S_INTERSECTS
-and S_DISJOINT). Invalid geometries in an expression are refused with the place of the fault.
+from -90 to 90; edges are straight in the plane, heights are ignored. A relation is unknown for a feature
+without a geometry, and, except S_INTERSECTS and S_DISJOINT, for a collection that has points, lines and
+polygons side by side. Invalid geometries in an expression are refused, with the position of the fault.
 
 A text has at most 65536 bytes. Parentheses and calls nest at most 100 deep, as do values of JSON; `NOT`,
 signs and chains of one operator are unlimited in text. Where types are declared, as for the fields of a
 layer, type errors are refused: a condition that is not a boolean, a text compared with a number. Attributes
 of graphics may be of any type; operations on values of different types are unknown there. Objects and arrays
-are their JSON text for functions and for LIKE; comparisons with them are unknown, as equal values can be
-written in many ways: `toText(x)` makes a text of one, functions `A_...` compare arrays as sets.
+are their JSON text for functions and for LIKE; comparisons with them are unknown, because equal values can be
+written in many ways: `toText(x)` converts one to text, functions `A_...` compare arrays as sets.
 
-Functions make at most 1 MiB of text (1048576 bytes) for one feature, all together in a condition that is no
-AND or OR; what would be longer is null.
+For one feature, the functions in a condition that is not an AND or OR make at most 1 MiB of text (1048576
+bytes) together; a longer text is null.
 
 Fields whose type is `date` or `dateTime` compare with each other, and with texts that denote an instant, as
 instants: `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `min` and `max`. With another text they compare as
 texts: `day > '2020'`.
 
-Functions that format text for people use the environment of the layer or overlay whose label, popup or legend
-it is, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers, links) they
-format in English, metric, and UTC.
+Functions that format text for people use the environment of the layer or overlay that the label, popup or
+legend belongs to, or of the view model whose property is derived. Elsewhere (filters, conditions, renderers,
+links) they format in English, metric, and UTC.
 
 Values shown without these functions are unformatted; a number that is not an integer has the decimal
 separator of `locale`. The separators and names are those of the Unicode CLDR.
@@ -3227,29 +3247,29 @@ separator of `locale`. The separators and names are those of the Unicode CLDR.
 
 
 class FeatureReduction(TypedDict):
-    """Clustering of points: where they are denser than `radius` on the screen, one graphic stands for several
-    of them. Other geometries are not clustered. Clusters lie above what is drawn of features.
+    """Clustering of points: where points are denser than `radius` on the screen, one graphic stands for
+    several of them. Other geometries are not clustered. Clusters are drawn above features.
     """
 
     isEnabled: NotRequired[bool]
     """Whether points are clustered. (default True)"""
     radius: NotRequired[float]
-    """Points that are no further apart than this at a zoom are clustered; 0 clusters those of one position
-    alone. (dip; in 0...1000; default 60)
+    """Points that are no further apart than this at a zoom are clustered; 0 clusters only points at the same
+    position. (dip; in 0...1000; default 60)
     """
     maxScale: NotRequired[float]
     """No clusters when zoomed in beyond this scale's denominator; 0 for none. (at least 0; default 0)"""
     minSymbolSize: NotRequired[float]
-    """The size of a cluster of two points. Unused, as `maxSymbolSize`, where the renderer has a visual
+    """The size of a cluster of two points. Like `maxSymbolSize`, it is ignored when the renderer has a visual
     variable of sizes. (dip; in 0...1000; default 12)
     """
     maxSymbolSize: NotRequired[float]
-    """The size of a cluster of all points; those between grow with the logarithm of their count. (dip; in
+    """The size of a cluster of all points; sizes in between grow with the logarithm of the count. (dip; in
     0...1000; default 70)
     """
     aggregateFields: NotRequired[list[Statistic]]
-    """Attributes of clusters: statistics of their features. Names are each used once, and `cluster_count` is
-    there already. (at most 64 elements; default [])
+    """Attributes of clusters: statistics of their features. Names are unique; `cluster_count` is defined
+    already. (at most 64 elements; default [])
     """
     renderer: NotRequired[Renderer]
     """The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points
@@ -3257,8 +3277,8 @@ class FeatureReduction(TypedDict):
     and those of `aggregateFields`. When absent, a light gray disc without an outline.
     """
     labels: NotRequired[list[LabelDefinition]]
-    """Labels of clusters, over the same attributes. Those of the layer are for points in no cluster. (at most
-    100 elements; default [])
+    """Labels of clusters, over the same attributes. The labels of the layer are for points that are in no
+    cluster. (at most 100 elements; default [])
     """
     labelsEnabled: NotRequired[bool]
     """Whether labels of clusters are drawn. (default False)"""
@@ -3305,12 +3325,12 @@ FillStyle = Literal[
 """The fill of an area.
 
 `solid`: The colour.
-`backwardDiagonal`: Lines that go down.
-`cross`: Lines across and upright.
-`diagonalCross`: Lines that go up and down.
-`forwardDiagonal`: Lines that go up.
-`horizontal`: Lines across.
-`vertical`: Upright lines.
+`backwardDiagonal`: Diagonal lines that go down.
+`cross`: Horizontal and vertical lines.
+`diagonalCross`: Diagonal lines that go up, and others that go down.
+`forwardDiagonal`: Diagonal lines that go up.
+`horizontal`: Horizontal lines.
+`vertical`: Vertical lines.
 `null`: Nothing.
 """
 
@@ -3318,8 +3338,8 @@ FontStyle = Literal["normal", "italic", "oblique"]
 """The style of a font.
 
 `normal`: Upright.
-`italic`: In italics.
-`oblique`: Slanted upright letters.
+`italic`: Italic.
+`oblique`: Oblique: slanted upright letters.
 """
 
 FontWeight = Literal["normal", "bold"]
@@ -3410,9 +3430,9 @@ class SymbolText(TypedDict):
     text: NotRequired[str]
     """The text. (at most 4096 characters; default "")"""
     color: NotRequired[Color]
-    """Their colour. (default "#000000")"""
+    """The colour of the letters. (default "#000000")"""
     size: NotRequired[float]
-    """Of the font. (device-independent pixel; in 0...1024; default 8)"""
+    """Size of the font. (device-independent pixel; in 0...1024; default 8)"""
     angle: NotRequired[float]
     """Clockwise from upright. (degree; in -360...360; default 0)"""
     xOffset: NotRequired[float]
@@ -3485,9 +3505,9 @@ RotationType = Literal["geographic", "arithmetic"]
 
 
 class VisualVariableSize(TypedDict):
-    """A marker's or text's size, a line's width, the width around an area. A composite's largest part gets
-    the size and the others follow. `stops`, or all four of `minDataValue`, `maxDataValue`, `minSize` and
-    `maxSize`.
+    """The size of a marker or text, the width of a line, the width of the outline of an area. The largest
+    part of a composite gets the size, and the other parts are scaled with it. Has `stops`, or all four of
+    `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
     """
 
     type: Literal["size"]
@@ -3496,7 +3516,7 @@ class VisualVariableSize(TypedDict):
     expression: NotRequired[Expression]
     """The expression; without `field`."""
     stops: NotRequired[list[SizeStop]]
-    """By ascending value. (2 to 256 elements)"""
+    """Stops, by ascending value. (2 to 256 elements)"""
     minDataValue: NotRequired[float]
     """The value at which the size is `minSize`."""
     maxDataValue: NotRequired[float]
@@ -3516,11 +3536,11 @@ class VisualVariableColor(TypedDict):
     expression: NotRequired[Expression]
     """The expression; without `field`."""
     stops: list[ColorStop]
-    """By ascending value. (2 to 256 elements)"""
+    """Stops, by ascending value. (2 to 256 elements)"""
 
 
 class VisualVariableOpacity(TypedDict):
-    """The opacity, multiplied with what the colours have."""
+    """The opacity, multiplied with that of the colours."""
 
     type: Literal["opacity"]
     field: NotRequired[str]
@@ -3528,7 +3548,7 @@ class VisualVariableOpacity(TypedDict):
     expression: NotRequired[Expression]
     """The expression; without `field`."""
     stops: list[OpacityStop]
-    """By ascending value. (2 to 256 elements)"""
+    """Stops, by ascending value. (2 to 256 elements)"""
 
 
 class VisualVariableRotation(TypedDict):
@@ -3552,7 +3572,7 @@ interpolated linearly, values beyond them clamped. A feature without the number 
 
 
 class UniqueValue(TypedDict):
-    """A symbol for features of these values."""
+    """A symbol for features with these values."""
 
     values: list[Any]
     """A string, number or boolean for each field. 1 equals 1.0, not "1". (1 to 3 elements)"""
@@ -3582,7 +3602,7 @@ class ClassBreak(TypedDict):
 
 
 class RendererSimple(TypedDict):
-    """The same for all."""
+    """One symbol for all features."""
 
     type: Literal["simple"]
     symbol: Symbol
@@ -3590,7 +3610,7 @@ class RendererSimple(TypedDict):
     label: NotRequired[str]
     """The label in the legend. (at most 1024 characters)"""
     description: NotRequired[str]
-    """The label in the legend. (at most 4096 characters)"""
+    """The description in the legend. (at most 4096 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
     """Changes of the symbol by numbers of the feature, at most one of each type. Their order does not matter:
     opacity multiplies that of the color. (at most 16 elements; default [])
@@ -3598,7 +3618,7 @@ class RendererSimple(TypedDict):
 
 
 class RendererUniqueValue(TypedDict):
-    """One for each combination of values. `fields` or `expression`."""
+    """One symbol for each combination of values. Has `fields` or `expression`."""
 
     type: Literal["uniqueValue"]
     fields: NotRequired[list[str]]
@@ -3606,9 +3626,9 @@ class RendererUniqueValue(TypedDict):
     expression: NotRequired[Expression]
     """The expression whose value is matched."""
     uniqueValues: list[UniqueValue]
-    """No two of the same values. (at most 10000 elements)"""
+    """The symbols by values; no two entries have the same values. (at most 10000 elements)"""
     defaultSymbol: NotRequired[Symbol]
-    """The symbol of all others, null included; without it they are not drawn."""
+    """The symbol of all other features, null included; without it they are not drawn."""
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
@@ -3618,7 +3638,7 @@ class RendererUniqueValue(TypedDict):
 
 
 class RendererClassBreaks(TypedDict):
-    """One for each range of a number. `field` or `expression`."""
+    """One symbol for each range of a number. Has `field` or `expression`."""
 
     type: Literal["classBreaks"]
     field: NotRequired[str]
@@ -3626,11 +3646,13 @@ class RendererClassBreaks(TypedDict):
     expression: NotRequired[Expression]
     """The expression; without `field`."""
     normalizationField: NotRequired[str]
-    """Divides the number; features where it is null or 0 have no number. (1 to 1024 characters)"""
+    """The field by which the number is divided; features in which it is null or 0 have no number. (1 to 1024
+    characters)
+    """
     breaks: list[ClassBreak]
-    """By ascending numbers, without overlaps. (at most 1000 elements)"""
+    """The classes, in ascending order, without overlaps. (at most 1000 elements)"""
     defaultSymbol: NotRequired[Symbol]
-    """The symbol of all others, null included; without it they are not drawn."""
+    """The symbol of all other features, null included; without it they are not drawn."""
     defaultLabel: NotRequired[str]
     """The label of the default symbol in the legend. (at most 1024 characters)"""
     visualVariables: NotRequired[list[VisualVariable]]
@@ -3640,7 +3662,7 @@ class RendererClassBreaks(TypedDict):
 
 
 Renderer = Union[RendererSimple, RendererUniqueValue, RendererClassBreaks]
-"""Which symbol a feature has, by its attributes."""
+"""Assigns symbols to features by their attributes."""
 
 LabelPlacement = Literal[
     "automatic", "pointAboveCenter", "pointAboveLeft", "pointAboveRight", "pointBelowCenter",
@@ -3667,14 +3689,16 @@ LabelPlacement = Literal[
 
 
 class LabelDefinition(TypedDict):
-    """Labels for the features of a kind."""
+    """Labels for some or all features."""
 
     expression: Expression
     """The text; no label where it is null or empty."""
     whereClause: NotRequired[Expression]
-    """The features that have it; all when absent."""
+    """The features that have the label; all when absent."""
     symbol: NotRequired[Symbol]
-    """How it is drawn: of type `text`, that with its defaults when absent; its own text does not matter."""
+    """How it is drawn: a symbol of type `text`, with the defaults of that type when absent. Its own text is
+    ignored.
+    """
     minScale: NotRequired[float]
     """Not drawn when zoomed out beyond this scale's denominator. (above 0)"""
     maxScale: NotRequired[float]
@@ -3682,11 +3706,11 @@ class LabelDefinition(TypedDict):
     placement: NotRequired[LabelPlacement]
     """Its position. (default "automatic")"""
     priority: NotRequired[int]
-    """The larger number gives way first. (in 0...1000; default 0)"""
+    """A label with a larger number gives way first. (in 0...1000; default 0)"""
 
 
 class PopupElement(TypedDict):
-    """An entry of a popup. `field` or `expression`."""
+    """An entry of a popup. Has `field` or `expression`."""
 
     field: NotRequired[str]
     """A field; without `expression`. (1 to 1024 characters)"""
@@ -3695,9 +3719,9 @@ class PopupElement(TypedDict):
     label: NotRequired[str]
     """The label shown to people; the field's name or the expression when absent. (at most 1024 characters)"""
     format: NotRequired[str]
-    """The format of the value: of a number as by the function `format` (`%,d`, `%.2f km`), of a date as by
-    `formatDate` (`%-d %B %Y`). A pattern that is valid for both, as `%d`, is one of dates for fields of
-    dates, else one of numbers. (at most 1024 characters)
+    """The format of the value: for a number as in the function `format` (`%,d`, `%.2f km`), for a date as in
+    `formatDate` (`%-d %B %Y`). A pattern that is valid for both, such as `%d`, formats dates in fields of
+    dates, else numbers. (at most 1024 characters)
     """
 
 
@@ -3718,16 +3742,16 @@ class FeatureSymbol(TypedDict):
     id: FeatureId
     """The feature."""
     symbol: NotRequired[Symbol]
-    """How it is drawn; absent when it is not."""
+    """How it is drawn; absent when it is not drawn."""
     selectionColor: NotRequired[Color]
-    """The colour that shows that it is selected; absent when it is not."""
+    """The colour that shows that it is selected; absent when it is not selected."""
 
 
 class LegendEntry(TypedDict):
     """An entry of a legend."""
 
     label: str
-    """The label shown to people: the renderer's, or made from its values."""
+    """The label shown to people: that of the renderer, or one made from the values."""
     description: NotRequired[str]
     """A description."""
     symbol: Symbol
@@ -3735,7 +3759,7 @@ class LegendEntry(TypedDict):
     map's reference scale.
     """
     count: NotRequired[int]
-    """Number of features drawn with it, where requested. (at least 0)"""
+    """Number of features drawn with it, if requested. (at least 0)"""
 
 
 class Label(TypedDict):
@@ -3750,7 +3774,7 @@ class Label(TypedDict):
     placement: LabelPlacement
     """Its position."""
     priority: int
-    """The larger number gives way first."""
+    """A label with a larger number gives way first."""
     definition: int
     """0-based index of its definition."""
 
@@ -3759,7 +3783,7 @@ class PopupLine(TypedDict):
     """A line of the popup of a feature."""
 
     field: NotRequired[str]
-    """Absent for an expression."""
+    """The field; absent for an expression."""
     label: str
     """The label shown to people."""
     value: NotRequired[Any]
@@ -3776,7 +3800,7 @@ class Popup(TypedDict):
     cluster: NotRequired[ClusterId]
     """The cluster; absent for a feature."""
     title: str
-    """May be empty."""
+    """The title; may be empty."""
     lines: list[PopupLine]
     """In order."""
 
@@ -3820,7 +3844,8 @@ class TaskCancelResult(TypedDict):
     """What `task/cancel` answers."""
 
     cancelled: bool
-    """Whether there was one that could still be cancelled: a file that is being put in place is the result.
+    """Whether there was a task that could still be cancelled; one whose file is already being put in place
+    completes.
     """
 
 
@@ -3837,27 +3862,27 @@ class ViewpointCenterAndScale(TypedDict):
     type: Literal["centerAndScale"]
     center: Geometry
     """A point. Where the poles of the map are at infinity, as in Web Mercator, a latitude beyond
-    85.0511287798066 degrees is stored as given and shown at that limit: the visible area, the other kind
-    of viewpoint, and the center in another reference are computed there.
+    85.0511287798066 degrees is stored as given but shown at that limit: the visible area, the other kind
+    of viewpoint, and the center in another reference are computed from the limit.
     """
     targetScale: float
     """The denominator of the scale. (above 0)"""
     rotation: NotRequired[float]
     """Rotation of north, in degrees clockwise. (degree; default 0)"""
     spatialReference: NotRequired[SpatialReference]
-    """Of the center. (default "EPSG:4326")"""
+    """The spatial reference of the center. (default "EPSG:4326")"""
 
 
 class ViewpointBoundingGeometry(TypedDict):
     """The geometry that has to be visible. Where the poles of the map are at infinity, as in Web Mercator, it
-    is shown up to 85.0511287798066 degrees, where that world is a square.
+    is shown up to 85.0511287798066 degrees, the edge of the square world.
     """
 
     type: Literal["boundingGeometry"]
     geometry: Geometry
-    """Any that is not empty."""
+    """Any geometry that is not empty."""
     spatialReference: SpatialReference
-    """Of the geometry."""
+    """The spatial reference of the geometry."""
     rotation: NotRequired[float]
     """Rotation of north, in degrees clockwise. (degree; default 0)"""
 
@@ -3871,7 +3896,7 @@ class ViewpointCamera(TypedDict):
     latitude: float
     """WGS 84. (degree; in -90...90)"""
     altitude: float
-    """Above the ellipsoid. (metre; in -100000...1000000000)"""
+    """Height above the ellipsoid. (metre; in -100000...1000000000)"""
     heading: NotRequired[float]
     """Clockwise from north; kept in [0, 360). (degree; default 0)"""
     pitch: NotRequired[float]
@@ -3897,7 +3922,7 @@ class ViewpointTargetCenterAndScale(TypedDict):
     rotation: NotRequired[float]
     """Unchanged when absent. (degree)"""
     spatialReference: NotRequired[SpatialReference]
-    """Of the center. (default "EPSG:4326")"""
+    """The spatial reference of the center. (default "EPSG:4326")"""
 
 
 class ViewpointTargetBoundingGeometry(TypedDict):
@@ -3905,9 +3930,9 @@ class ViewpointTargetBoundingGeometry(TypedDict):
 
     type: Literal["boundingGeometry"]
     geometry: Geometry
-    """Any that is not empty."""
+    """Any geometry that is not empty."""
     spatialReference: SpatialReference
-    """Of the geometry."""
+    """The spatial reference of the geometry."""
     padding: NotRequired[float]
     """Padding on each side, less than half of the width and height of the screen. (device-independent pixel;
     at least 0; default 0)
@@ -3923,7 +3948,7 @@ class ViewpointTargetCenter(TypedDict):
     center: Geometry
     """A point."""
     spatialReference: NotRequired[SpatialReference]
-    """Of the center. (default "EPSG:4326")"""
+    """The spatial reference of the center. (default "EPSG:4326")"""
 
 
 class ViewpointTargetScale(TypedDict):
@@ -3951,7 +3976,7 @@ class ViewpointTargetCamera(TypedDict):
     latitude: float
     """WGS 84. (degree; in -90...90)"""
     altitude: float
-    """Above the ellipsoid. (metre; in -100000...1000000000)"""
+    """Height above the ellipsoid. (metre; in -100000...1000000000)"""
     heading: NotRequired[float]
     """Clockwise from north; kept in [0, 360). (degree; default 0)"""
     pitch: NotRequired[float]
@@ -3979,7 +4004,7 @@ ViewpointKind = Literal["centerAndScale", "boundingGeometry", "camera"]
 
 `centerAndScale`: A point and a scale.
 `boundingGeometry`: The visible box, as a polygon when rotated.
-`camera`: Scenes only: the camera; straight above the center where none was set.
+`camera`: Scenes only: the camera; straight above the center if none was set.
 """
 
 
@@ -4032,29 +4057,32 @@ class IdentifyResult(TypedDict):
     name: str
     """Its name; empty for an overlay without one."""
     spatialReference: NotRequired[SpatialReference]
-    """Of the geometries; absent for a group."""
+    """The spatial reference of the geometries; absent for a group."""
     features: NotRequired[FeatureList]
     """The features or graphics, last drawn first; absent for a group, with `returnPopupsOnly`, and with
     `error`.
     """
     distances: list[float]
-    """Of each feature: from the screen point to what is drawn of it, 0 on it. (device-independent pixel)"""
+    """For each feature: the distance from the screen point to what is drawn of it; 0 on it.
+    (device-independent pixel)
+    """
     popups: list[Popup]
-    """Those of clusters, where their definition is in `featureReduction`, then one for each feature, in the
-    same order; none where popups are disabled.
+    """The popups of clusters, if `featureReduction` defines one, then one for each feature, in the same
+    order; none when popups are disabled.
     """
     clusters: NotRequired[list[Cluster]]
     """The clusters in place of points, by descending id; `cluster/members` answers the features of each.
     Absent where points are not clustered, for a group, with `returnPopupsOnly`, and with `error`.
     """
     clusterDistances: NotRequired[list[float]]
-    """Of each cluster: from the screen point to its symbol, 0 on it. (device-independent pixel)"""
+    """For each cluster: the distance from the screen point to its symbol; 0 on it. (device-independent pixel)
+    """
     exceededLimit: bool
     """Whether there are more than `maximumResults`."""
     sublayerResults: list[IdentifyResult]
-    """Of a group: the results of its layers, top to bottom."""
+    """For a group: the results of its layers, top to bottom."""
     error: NotRequired[Failure]
-    """Why the layer cannot be identified; others are, all the same."""
+    """Why the layer cannot be identified; other layers are identified nevertheless."""
 
 
 class SelectResult(TypedDict):
@@ -4065,9 +4093,9 @@ class SelectResult(TypedDict):
     overlay: NotRequired[ObjectId]
     """The overlay; this or `layer`."""
     ids: list[FeatureId]
-    """What was found, last drawn first."""
+    """The features that were found, last drawn first."""
     selectedCount: int
-    """Its number of selected features now. (at least 0)"""
+    """Number of its selected features after this. (at least 0)"""
 
 
 LocationList = Any
@@ -4085,31 +4113,30 @@ class View(TypedDict):
     revision: int
     """The revision of its last change."""
     map: NotRequired[ObjectId]
-    """The map it shows. `state/set`, bindings and links give it another one, as `view/setContent` does."""
+    """The map it shows. `state/set`, bindings and links set it, as `view/setContent` does."""
     scene: NotRequired[ObjectId]
     """The scene it shows; settable like `map`."""
     width: float
-    """Of the screen. (device-independent pixel; in 1...32768)"""
+    """Width of the screen. (device-independent pixel; in 1...32768)"""
     height: float
-    """Of the screen. (device-independent pixel; in 1...32768)"""
+    """Height of the screen. (device-independent pixel; in 1...32768)"""
     dpi: float
-    """Device-independent pixels an inch. (1/inch; in 1...2400)"""
+    """Device-independent pixels per inch. (1/inch; in 1...2400)"""
     spatialReference: SpatialReference
-    """Of the map."""
+    """The spatial reference of the map."""
     viewpoint: Viewpoint
-    """As last set."""
+    """The viewpoint, as last set."""
     center: NotRequired[Geometry]
-    """The point at the center of the screen, in EPSG:4326, whatever kind of viewpoint was set. `state/set`,
-    bindings and links set it and leave scale and rotation unchanged. Absent where it has no longitude and
-    latitude.
+    """The point at the center of the screen, in EPSG:4326, for any kind of viewpoint. `state/set`, bindings
+    and links set it and leave scale and rotation unchanged. Absent when it has no longitude and latitude.
     """
     scale: float
-    """The denominator of the scale, whatever kind of viewpoint was set. `state/set`, bindings and links set
-    it and leave center and rotation unchanged.
+    """The denominator of the scale, for any kind of viewpoint. `state/set`, bindings and links set it and
+    leave center and rotation unchanged.
     """
     rotation: float
-    """Rotation of north, in degrees clockwise, in [0, 360), whatever kind of viewpoint was set. `state/set`,
-    bindings and links set it and leave center and scale unchanged. (degree)
+    """Rotation of north, in degrees clockwise, in [0, 360), for any kind of viewpoint. `state/set`, bindings
+    and links set it and leave center and scale unchanged. (degree)
     """
     isNavigating: bool
     """Whether an animation is running."""
@@ -4191,7 +4218,7 @@ class ViewLayerViewStatesResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     scale: float
-    """The view's scale's denominator."""
+    """The denominator of the view's scale."""
     layers: list[LayerViewState]
     """In drawing order, a group before what is in it."""
 
@@ -4202,12 +4229,12 @@ class ViewToLocationResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the locations."""
+    """The spatial reference of the locations."""
     locations: LocationList
     """Points, in order; null for those in `failed`."""
     failed: NotRequired[list[ItemFailure]]
-    """The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent
-    without any.
+    """The points that have no coordinates in `spatialReference`, by index, as `transformFailed`; absent when
+    there are none.
     """
 
 
@@ -4220,7 +4247,7 @@ class ViewToScreenResult(TypedDict):
     """Screen points, in order; null for those in `failed`."""
     failed: NotRequired[list[ItemFailure]]
     """The locations that have no coordinates in the map's spatial reference, by index, as `transformFailed`;
-    absent without any.
+    absent when there are none.
     """
 
 
@@ -4230,17 +4257,17 @@ class ViewGetVisibleAreaResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     spatialReference: SpatialReference
-    """Of the answer."""
+    """The spatial reference of the answer."""
     polygon: Geometry
     """The screen's corners. Around a pole or across the antimeridian it is made of pieces within -180...180
-    degrees; from a reference whose parallels are curved into one that wraps around the world the edges
-    have positions between the corners.
+    degrees; when the map's parallels are curved and the answer's reference wraps around the world, the
+    edges have positions between the corners.
     """
     envelope: Envelope
-    """Its envelope, with which `feature/query` finds what is visible. Across the antimeridian `xMin` is
-    greater than `xMax` in degrees; in other references that wrap around the world, as Web Mercator, x
-    continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the world from
-    edge to edge.
+    """The envelope of the polygon, with which `feature/query` finds what is visible. Across the antimeridian
+    `xMin` is greater than `xMax` in degrees; in other references that wrap around the world, as Web
+    Mercator, x continues beyond the edge, as in `view/toLocation`. When a whole turn is visible it is the
+    world from edge to edge.
     """
 
 
@@ -4259,7 +4286,7 @@ class ViewSelectResult(TypedDict):
     revision: int
     """The world's revision after this. (at least 0)"""
     results: list[SelectResult]
-    """What was found, top to bottom; without groups."""
+    """The features that were found, by layer and overlay, top to bottom; without groups."""
 
 
 class ViewSetLocationDisplayResult(TypedDict):
@@ -4301,7 +4328,7 @@ class ViewViewpointChangedParams(TypedDict):
     origin: Origin
     """The author of the change."""
     viewpoints: list[Viewpoint]
-    """In the requested kinds."""
+    """The viewpoint, in the requested kinds."""
     isNavigating: bool
     """Whether an animation is running."""
 
@@ -4327,31 +4354,32 @@ occurs once.
 `dictionary`: An object with members of any name; initially empty.
 `reference`: The id of an existing object, or null; initially null, and null again once that object is
 removed. The objects are sources, maps, scenes, layers, views, overlays, location sources, view models,
-bindings and links; an id of none of them is refused with `unknownId`. A default other than null is refused,
-since the object could be removed while the definition remains. Documents save null for objects that they do
-not hold: location sources, bindings, links, and view models owned by those.
+bindings and links; another id is refused with `unknownId`. A default other than null is refused, since the
+object could be removed while the definition remains. Documents save null for objects that they do not hold:
+location sources, bindings, links, and view models owned by those.
 `status`: `{"type": "processing"}`, `{"type": "empty"}` (initially), `{"type": "idle", "items": [...]}` or
 `{"type": "failed", "error": {"kind", "message", ...}}`: state and data in one value.
 `union`: One of the `cases` of the definition: `{"type": "<case>"}` with the properties of its payload, and no
-others. Those left out have their defaults. Initially the first case; where its payload has properties without
-a default, the definition needs a `defaultValue`.
+others. Properties that are left out have their defaults. Initially the first case; if its payload has
+properties without a default, the definition needs a `defaultValue`.
 """
 
 
 class Derivation(TypedDict):
-    """How a property is computed. It is the property's default, else null, where the expression cannot be
+    """How a property is computed. Its value is its default, else null, when the expression cannot be
     computed, is null or has another type than declared.
     """
 
     expression: Expression
-    """Its names are `inputs`, or else properties of the view model; others are refused with `unknownField`.
-    Functions that format text for people use the environment of the view model's owner.
+    """The expression. A name in it is one of `inputs`, else a property of the view model; other names are
+    refused with `unknownField`. Functions that format text for people use the environment of the view
+    model's owner.
     """
     inputs: NotRequired[dict[str, str]]
     """By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model
     (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections
     (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is
-    null where the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and
+    null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and
     for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them
     unchanged.
     """
@@ -4361,20 +4389,22 @@ PropertyAccess = Literal["all", "owner"]
 """Who may set a property. All may read it.
 
 `all`: Every request.
-`owner`: Requests with the `meta.origin` of the one that created the view model, or without one if it had
-none; others are refused with `readOnly`, bindings and links that they make likewise. Undo and redo are not.
+`owner`: Requests with the `meta.origin` of the one that created the view model, or without an origin if that
+had none. Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo
+are allowed.
 """
 
 
 class PayloadProperty(TypedDict):
-    """A property of a case's payload. It has to be given unless it is nullable or has a `defaultValue`."""
+    """A property of a case's payload. A value has to give it unless it is nullable or has a `defaultValue`.
+    """
 
     name: PropertyName
     """Its name; not `type`."""
     type: PropertyType
     """Its type; not `union`, `reference` or `status`."""
     defaultValue: NotRequired[Any]
-    """Its value where none is given."""
+    """Its value when none is given."""
     isNullable: NotRequired[bool]
     """Whether null is allowed; always for json. (default False)"""
     doc: NotRequired[str]
@@ -4386,7 +4416,7 @@ class PayloadProperty(TypedDict):
     step: NotRequired[float]
     """Values are multiples of it from `minimum`, or from 0."""
     values: NotRequired[list[Any]]
-    """The only strings, integers or numbers that there are. (1 to 1000 elements)"""
+    """The only strings, integers or numbers that are allowed. (1 to 1000 elements)"""
 
 
 class UnionCase(TypedDict):
@@ -4402,7 +4432,7 @@ class UnionCase(TypedDict):
 
 class PropertyDefinition(TypedDict):
     """A property that a client defines. Members that it does not have are refused with `unknownMember`,
-    whether or not the client is strict: a misspelt limit would be none.
+    whether or not the client is strict, because a misspelt limit would have no effect.
     """
 
     name: PropertyName
@@ -4410,9 +4440,9 @@ class PropertyDefinition(TypedDict):
     type: PropertyType
     """Its type."""
     defaultValue: NotRequired[Any]
-    """Its initial value, and its value when cleared; when absent null where that is allowed, else the type's,
-    or the nearest that its limits allow, or the first of `values`. Of a derived property: its value where
-    it cannot be computed.
+    """Its initial value, and its value when cleared; when absent null if that is allowed, else the type's
+    initial value, or the nearest that its limits allow, or the first of `values`. For a derived property:
+    its value when it cannot be computed.
     """
     isNullable: NotRequired[bool]
     """Whether null is allowed; always for json, references, and derived properties without a default.
@@ -4423,7 +4453,7 @@ class PropertyDefinition(TypedDict):
     derived: NotRequired[Derivation]
     """Computes it from others; it is then read-only."""
     minimum: NotRequired[float]
-    """The least value of an integer or number; what is below is refused with `notAllowed`. A derived value
+    """The least value of an integer or number; a smaller one is refused with `notAllowed`. A derived value
     that the limits do not allow is the default.
     """
     maximum: NotRequired[float]
@@ -4431,7 +4461,7 @@ class PropertyDefinition(TypedDict):
     step: NotRequired[float]
     """Values are multiples of it from `minimum`, or from 0; others are refused with `notAllowed`."""
     values: NotRequired[list[Any]]
-    """An enumeration: the only strings, integers or numbers that there are; others are refused with
+    """An enumeration: the only strings, integers or numbers that are allowed; others are refused with
     `notAllowed`. (1 to 1000 elements)
     """
     cases: NotRequired[list[UnionCase]]
@@ -4441,7 +4471,7 @@ class PropertyDefinition(TypedDict):
 
 
 PropertyValues = Any
-"""Values by the names of properties. In requests null means unchanged, as absent does."""
+"""Values by the names of properties. In requests null means unchanged, like absent."""
 
 
 class ViewModel(TypedDict):
@@ -4456,8 +4486,8 @@ class ViewModel(TypedDict):
     owner: NotRequired[ObjectId]
     """The object that owns it and whose closing closes it; absent for the session."""
     author: NotRequired[str]
-    """The `meta.origin` of the request that created it, which may set properties with the access `owner`;
-    absent when it had none.
+    """The `meta.origin` of the request that created it, whose sender may set properties with the access
+    `owner`; absent when it had none.
     """
     values: PropertyValues
     """All its values, null included."""
