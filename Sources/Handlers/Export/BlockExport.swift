@@ -5,6 +5,7 @@ import Files
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Platform
 import Reading
 import WireCoding
@@ -43,9 +44,8 @@ struct BlockExport {
 
   func write(
     _ rows: ArraySlice<UInt32>, _ path: String, to file: borrowing AtomicFile, _ report: inout ExportReport,
-    _ share: WorkShare
+    _ worker: Worker, _ share: WorkShare
   ) throws {
-    guard let worker = share.worker else { return }
     let scratch = try file.scratch()
     defer { close(scratch) }
     var blocks = ExportBlocks(export, fields, for: job)

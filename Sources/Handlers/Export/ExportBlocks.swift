@@ -5,6 +5,7 @@ import FeatureStore
 import GeoProtocol
 import Geometry
 import JSON
+import Planning
 import Reading
 import WireCoding
 
@@ -42,7 +43,7 @@ struct ExportBlocks: ~Copyable {
       rows = rows.dropFirst()
       guard let feature = export.output.features.store[row] else { continue }
       var failed: [FeatureOutput.Failure] = []
-      let shape = try export.output.shape(of: row, 0, &failed) { try share.worker?.checkCancelled() }
+      let shape = try export.output.shape(of: row, 0, &failed) { try share.work?.checkCancelled() }
       report.add(failed)
       if needsPositions, !feature.hasPosition(shape) {
         report.note(.features)

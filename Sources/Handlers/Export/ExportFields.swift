@@ -4,6 +4,7 @@ import Calendar
 import FeatureStore
 import Geometry
 import JSON
+import Planning
 import Reading
 import WireCoding
 

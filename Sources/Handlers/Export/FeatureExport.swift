@@ -5,6 +5,7 @@ import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import Platform
 import WireCoding
 
@@ -28,14 +29,14 @@ struct FeatureExport: Sendable {
     let path = try worker.files.path(params.path)
     let real = try worker.files.policy.resolveForWriting(path)
     try checkFree(real)
-    let shares = WorkShare(worker).split(
+    let shares = WorkShare(worker.work).split(
       by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
     let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
     let file = try AtomicFile.begin(replacing: real)
     var report = ExportReport()
     if !format.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
-    try write(found.page, named: name, path, to: file, &report, shares[1])
+    try write(found.page, named: name, path, to: file, &report, worker, shares[1])
     let (bytes, lost) = (file.size, file.lost)
     try file.commit(replaces: params.ifExists == .replace, for: worker)
     return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
@@ -56,7 +57,7 @@ struct FeatureExport: Sendable {
 
   private func write(
     _ rows: ArraySlice<UInt32>, named name: String, _ path: String, to file: borrowing AtomicFile,
-    _ report: inout ExportReport, _ share: WorkShare
+    _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
   ) throws {
     switch format {
     case .geoJSON:
@@ -73,7 +74,7 @@ struct FeatureExport: Sendable {
     case .geoPackage, .flatGeobuf, .parquet:
       guard let driver = format.driver else { return }
       let blocks = try BlockExport(self, driver, named: name, rows, share)
-      try blocks.write(rows, path, to: file, &report, share)
+      try blocks.write(rows, path, to: file, &report, worker, share)
     }
   }
 
@@ -101,7 +102,7 @@ struct FeatureExport: Sendable {
     in rows: ArraySlice<UInt32>, _ report: inout ExportReport, _ share: WorkShare,
     _ body: (FeatureRow, FeatureWriter.Shape, inout ExportReport) throws -> Void
   ) throws {
-    let check = { try share.worker?.checkCancelled() ?? () }
+    let check = { try share.work?.checkCancelled() ?? () }
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: Self.checkInterval) { try share.checkpoint(index, of: rows.count) }
       guard let feature = output.features.store[row] else { continue }

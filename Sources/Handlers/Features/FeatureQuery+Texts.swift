@@ -1,6 +1,7 @@
 // Conditions that make texts: the work for a feature grows with its texts, so blocks between checks are cut by these.
 
 import FeatureStore
+import Planning
 
 extension FeatureQuery {
   /// The most work of a block: bytes of text, for each function that makes a short one.
@@ -16,7 +17,7 @@ extension FeatureQuery {
     var start = 0
     while start < rows.count, kept.count < first {
       let block = block(from: rows[start...])
-      if share.worker == nil, block.isFull { throw NeedsWorker() }
+      if share.work == nil, block.isFull { throw NeedsWorker() }
       try share.checkpoint(start, of: rows.count)
       kept += try body(Array(rows[start..<start + block.count]))
       start += block.count

@@ -4,18 +4,15 @@ import Expressions
 import FeatureStore
 import Filtering
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSON
-import JSONRPC
+import Planning
 import SpatialRelations
 import Synchronization
-import WireCoding
 
 /// The features to which a geometry has a relation.
 ///
-/// The relation is that of the reference of the geometry: features of another one are transformed. Errors carry the path
-/// `/params/geometry`.
+/// The relation is that of the reference of the geometry: features of another one are transformed. It throws
+/// `SpatialError`.
 struct SpatialFilter: Sendable {
   /// Boxes in the features' reference that hold all features with the relation, for the index; nil where any may have it.
   let indexBoxes: [Envelope]?
@@ -27,23 +24,18 @@ struct SpatialFilter: Sendable {
   private let projector: GeometryProjector?
   private let predicate: LazyPredicate
 
-  private static let path = "/params/geometry"
-
-  init?(
-    _ params: some FeatureProtocol.FeatureFilter, for store: FeatureStore, in features: SpatialReference,
-    _ world: borrowing World
-  ) throws {
-    let relation = try Self.relation(params)
-    guard let opaque = params.geometry else { return nil }
-    let reference = try world.canonical(params.spatialReference) ?? features
+  init?(_ question: FeatureQuestion, _ world: borrowing World) throws {
+    guard let shape = question.geometry else { return nil }
+    let (store, features) = (question.source.store, question.source.reference)
+    let reference = question.reference ?? features
     let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer)
-    let geometry = try Self.geometry(opaque, wrap)
+    let geometry = try Self.geometry(shape, wrap)
     let isOwn = reference == features
     let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.extent : nil) ?? [0] } ?? [0]
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
     // The relation of a feature to the geometry is the converse.
-    predicate = LazyPredicate(relation.converse, geometry, shifts)
+    predicate = LazyPredicate(question.relation.converse, geometry, shifts)
     var positions = 0
     geometry.forEachPositions { positions += $0.count }
     preparationCost = 20 * positions * shifts.count
@@ -52,7 +44,7 @@ struct SpatialFilter: Sendable {
       shifts.count * constantCost + (isOwn ? 0 : FeatureQuery.transformCost),
       shifts.count * 100 + (isOwn ? 0 : FeatureQuery.transformCost)
     )
-    guard relation.needsCommonPosition, let box = geometry.envelope else {
+    guard question.relation.needsCommonPosition, let box = geometry.envelope else {
       indexBoxes = nil
       return
     }
@@ -61,63 +53,42 @@ struct SpatialFilter: Sendable {
       isOwn ? boxes : Area.indexBoxes(holding: boxes, of: reference, for: store, in: features, world.transformer)
   }
 
-  /// - Throws: for a pattern that is missing, malformed or not asked for.
-  private static func relation(_ params: some FeatureProtocol.FeatureFilter) throws -> SpatialRelation {
-    guard params.spatialRelationship == .relate else {
-      if params.relation != nil {
-        throw RPCError(
-          .invalidParams, "A pattern belongs to the relationship relate.", path: "/params/relation",
-          expected: "absent, or spatialRelationship relate")
-      }
-      return SpatialRelation(params.spatialRelationship)
-    }
-    guard let pattern = params.relation.flatMap(IntersectionPattern.init) else {
-      throw RPCError(
-        .invalidParams, "The relationship relate needs a pattern.", path: "/params/relation",
-        expected: "nine of T, F, *, 0, 1 and 2")
-    }
-    return .relate(pattern)
-  }
-
   /// A box is one polygon, also where it crosses the edge of a world that wraps; without width or height, a line or a point.
-  private static func geometry(_ opaque: JSONOpaque, _ wrap: WorldWrap?) throws -> Geometry {
-    if let value = opaque.value, var box = try Wire.envelope(ofGeometry: value) {
-      if box.xMin > box.xMax {
-        guard let wrap else {
-          throw RPCError(
-            .invalidGeometry, "Only a box in a reference that goes around the world can cross the antimeridian.",
-            path: path + "/xMax", expected: "number not below xMin")
-        }
-        box = box.unrolled(around: wrap.width)
+  private static func geometry(_ shape: FeatureQuestion.Shape, _ wrap: WorldWrap?) throws -> Geometry {
+    switch shape {
+    case .geometry(let geometry): return geometry
+    case .box(let box):
+      guard box.xMin > box.xMax else { return Geometry(area: box) }
+      guard let wrap else {
+        throw QueryError.invalid(
+          "Only a box in a reference that goes around the world can cross the antimeridian.", .geometry,
+          path: "/geometry/xMax", expected: "number not below xMin")
       }
-      return Geometry(area: box)
+      return Geometry(area: box.unrolled(around: wrap.width))
     }
-    return try Wire.geometry(opaque)
   }
 
   /// The rows of the features with the relation, in their order.
   func filter(_ rows: [UInt32], of store: FeatureStore, _ share: WorkShare) throws -> [UInt32] {
-    do {
-      let predicate = try predicate.value()
-      guard let projector else {
-        return try predicate.filter(rows, of: store, checking: share.checkpoint)
+    let predicate = try predicate.value()
+    guard let projector else {
+      return try predicate.filter(rows, of: store, checking: share.checkpoint)
+    }
+    var kept: [UInt32] = []
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
+      guard let feature = store[row], let geometry = feature.geometry else { continue }
+      let moved: Geometry
+      do {
+        moved = try projector.project(geometry, checking: { try share.work?.checkCancelled() })
+      } catch is TransformError {
+        continue
       }
-      var kept: [UInt32] = []
-      for (index, row) in rows.enumerated() {
-        if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
-        guard let feature = store[row], let geometry = feature.geometry else { continue }
-        let moved: Geometry
-        do {
-          moved = try projector.project(geometry, checking: { try share.worker?.checkCancelled() })
-        } catch is TransformError {
-          continue
-        }
-        do throws(SpatialError) {
-          if try predicate.holds(for: moved) == true { kept.append(row) }
-        } catch { throw error.of(feature.id) }
-      }
-      return kept
-    } catch let error as SpatialError { throw RPCError(error, at: Self.path) }
+      do throws(SpatialError) {
+        if try predicate.holds(for: moved) == true { kept.append(row) }
+      } catch { throw error.of(feature.id) }
+    }
+    return kept
   }
 }
 
@@ -139,24 +110,6 @@ private final class LazyPredicate: Sendable {
       made = predicate
       return predicate
     }
-  }
-}
-
-extension SpatialRelation {
-  /// `relate` without its pattern is any.
-  init(_ relationship: FeatureProtocol.SpatialRelationship) {
-    self =
-      switch relationship {
-      case .intersects, .relate: .intersects
-      case .contains: .contains
-      case .crosses: .crosses
-      case .within: .within
-      case .overlaps: .overlaps
-      case .touches: .touches
-      case .disjoint: .disjoint
-      case .equals: .equals
-      case .envelopeIntersects: .envelopeIntersects
-      }
   }
 }
 

@@ -1,33 +1,33 @@
 // Progress and cancellation of a task that works in several parts.
 
-import JSONRPC
+import Planning
 
-/// A part of a task's work: the worker that runs it, and its share of the task's progress.
+/// A part of a task's work, with its share of the task's progress.
 ///
-/// On the loop there is no worker: progress is not reported, and nothing cancels.
-struct WorkShare: Sendable {
-  let worker: Worker?
+/// On the loop there is no ``work``: progress is not reported, and nothing cancels.
+package struct WorkShare: Sendable {
+  package let work: Work?
   private let start: Double
   private let end: Double
 
   /// All of the work.
-  init(_ worker: Worker?) { self.init(worker, 0, 1) }
+  package init(_ work: Work?) { self.init(work, 0, 1) }
 
-  private init(_ worker: Worker?, _ start: Double, _ end: Double) {
-    (self.worker, self.start, self.end) = (worker, start, end)
+  private init(_ work: Work?, _ start: Double, _ end: Double) {
+    (self.work, self.start, self.end) = (work, start, end)
   }
 
   /// Splits this share into consecutive ones, in proportion to their costs.
-  func split(by costs: Int...) -> [WorkShare] { split(by: costs) }
+  package func split(by costs: Int...) -> [WorkShare] { split(by: costs) }
 
   /// Splits this share into consecutive ones, in proportion to their costs.
-  func split(by costs: [Int]) -> [WorkShare] {
+  package func split(by costs: [Int]) -> [WorkShare] {
     let total = Double(max(costs.reduce(0, +), 1))
     var next = start
     return costs.map { cost in
       let first = next
       next = min(end, next + (end - start) * Double(cost) / total)
-      return WorkShare(worker, first, next)
+      return WorkShare(work, first, next)
     }
   }
 
@@ -35,19 +35,19 @@ struct WorkShare: Sendable {
   ///
   /// - Parameter fraction: the finished part of this share, in 0...1.
   /// - Throws: `CancellationError` when the task is cancelled.
-  func checkpoint(_ fraction: Double) throws {
-    guard let worker else { return }
-    try worker.checkCancelled()
-    worker.report(start + (end - start) * fraction)
+  package func checkpoint(_ fraction: Double) throws {
+    guard let work else { return }
+    try work.checkCancelled()
+    work.report(start + (end - start) * fraction)
   }
 
   /// A checkpoint after `done` of `count` items.
-  func checkpoint(_ done: Int, of count: Int) throws { try checkpoint(Double(done) / Double(max(count, 1))) }
+  package func checkpoint(_ done: Int, of count: Int) throws { try checkpoint(Double(done) / Double(max(count, 1))) }
 
   /// Throws where what has been made of a result is more than may be sent, or more than is made on the loop.
-  func checkSize(_ bytes: Int) throws {
-    if let worker {
-      guard bytes <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+  package func checkSize(_ bytes: Int) throws {
+    if let work {
+      guard bytes <= work.resultBytes else { throw QueryError.resultTooLarge(limit: work.resultBytes) }
     } else if bytes > FeatureQuery.maxInlineWeight {
       throw FeatureQuery.NeedsWorker()
     }

@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import Planning
 import WireCoding
 
 extension FeatureService {
@@ -31,7 +32,7 @@ extension FeatureService {
         .noGeometry, "FlatGeobuf has no features without geometry.", path: "/params/path", expected: "another format")
     }
     let export = FeatureExport(
-      params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
+      params: params, output: output, terms: try features.terms(params.orderBy), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)
     return TaskPlan(result: export.run)
   }

@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.2.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "a6abc6c528e36497"
+  public static let hash = "a84e510aec66fe14"
   public static let domains = [
     "session", "sample"
   ]

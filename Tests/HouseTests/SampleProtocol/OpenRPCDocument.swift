@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a6abc6c528e36497"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"a84e510aec66fe14"},\#
 "methods":[{"name":"shutdown","summary":"Ends it.","description":"Ends it.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{"type":"object","properties":{}}},\#
 "examples":[{"name":"example","params":[{"name":"meta","value":{"origin":"me"}}],"result":{"name":"result","value":{}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"sample/make","summary":"Makes a thing.","description":"Makes a thing. It is then there.","tags":[{"name":"sample"}],"paramStructure":"by-name","params":[{"name":"thing","description":"What to make.","required":true,"schema":{"$ref":"#/components/schemas/Thing"}},\#
