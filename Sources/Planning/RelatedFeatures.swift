@@ -2,7 +2,6 @@
 
 import FeatureStore
 import Geometry
-import Planning
 
 /// Finds the related features by a table of the keys of one side.
 package struct RelatedFeatures {

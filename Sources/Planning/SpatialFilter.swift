@@ -5,7 +5,6 @@ import FeatureStore
 import Filtering
 import GeoModel
 import Geometry
-import Planning
 import SpatialRelations
 import Synchronization
 

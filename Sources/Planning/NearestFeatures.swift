@@ -3,7 +3,6 @@
 import FeatureStore
 import GeoModel
 import Geometry
-import Planning
 import Proximity
 import Statistics
 

@@ -1,7 +1,6 @@
 // Conditions that make texts: the work for a feature grows with its texts, so blocks between checks are cut by these.
 
 import FeatureStore
-import Planning
 
 extension FeatureQuery {
   /// The most work of a block: bytes of text, for each function that makes a short one.

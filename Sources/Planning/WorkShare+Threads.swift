@@ -1,7 +1,6 @@
 // Work of one task on several threads.
 
 import Dispatch
-import Planning
 import Platform
 import Synchronization
 

@@ -5,7 +5,6 @@ import FeatureStore
 import Filtering
 import GeoModel
 import Geometry
-import Planning
 import Statistics
 
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.

@@ -4,7 +4,6 @@ import FeatureStore
 import Filtering
 import GeoModel
 import Geometry
-import Planning
 import Proximity
 import Synchronization
 

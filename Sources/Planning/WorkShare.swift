@@ -1,7 +1,5 @@
 // Progress and cancellation of a task that works in several parts.
 
-import Planning
-
 /// A part of a task's work, with its share of the task's progress.
 ///
 /// On the loop there is no ``work``: progress is not reported, and nothing cancels.

@@ -4,7 +4,6 @@ import FeatureStore
 import GeoModel
 import Geometry
 import Names
-import Planning
 
 /// A question for places by name.
 package struct Locator: Sendable {

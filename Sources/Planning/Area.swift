@@ -3,7 +3,6 @@
 import FeatureStore
 import GeoModel
 import Geometry
-import Planning
 
 /// A search box, in the spatial reference in which it was given, and in that of the features.
 package struct Area: Sendable {

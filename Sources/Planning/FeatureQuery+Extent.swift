@@ -3,7 +3,6 @@
 import FeatureStore
 import GeoModel
 import Geometry
-import Planning
 
 extension FeatureQuery {
   /// The number of matching features and their extent in `target`; nil when none has a geometry there.

@@ -4,7 +4,6 @@ import Expressions
 import FeatureStore
 import GeoModel
 import Geometry
-import Planning
 import Statistics
 
 /// Statistics over a snapshot, which a worker can compute while the world changes.

@@ -3,7 +3,6 @@
 import FeatureStore
 import GeoModel
 import Geometry
-import Planning
 
 extension FeatureQuery {
   /// The geometries of `rows` (nil for all) under the same ids, those without coordinates in `target` left out.
