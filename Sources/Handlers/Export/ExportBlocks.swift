@@ -26,9 +26,9 @@ struct ExportBlocks: ~Copyable {
   init(_ export: FeatureExport, _ fields: ExportFields, for job: WriteJob) {
     self.export = export
     self.fields = fields.all
-    needsPositions = job.isIndexed && job.driver == .flatGeobuf
-    layout = job.driver == .flatGeobuf ? (job.hasZ, job.hasM) : nil
-    keepsIDs = export.format.keepsIDs
+    needsPositions = job.isIndexed && export.format.record.order == .byPosition
+    layout = export.format.record.hasOneLayout ? (job.hasZ, job.hasM) : nil
+    keepsIDs = export.format.record.keepsIDs
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
   }
 

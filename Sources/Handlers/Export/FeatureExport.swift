@@ -34,7 +34,7 @@ struct FeatureExport: Sendable {
     let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
     let file = try AtomicFile.begin(replacing: real)
     var report = ExportReport()
-    if !format.keepsIDs { report.add(.init(kind: .ids)) }
+    if !format.record.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
     try write(found.page, named: name, path, to: file, &report, worker, shares[1])
     let (bytes, lost) = (file.size, file.lost)
@@ -59,7 +59,7 @@ struct FeatureExport: Sendable {
     _ rows: ArraySlice<UInt32>, named name: String, _ path: String, to file: borrowing AtomicFile,
     _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
   ) throws {
-    switch format {
+    switch format.record.writer {
     case .geoJSON:
       var text = GeoJSONText(self, name: name)
       try text.write(rows, to: file, &report, share)
@@ -71,8 +71,7 @@ struct FeatureExport: Sendable {
       let shares = share.split(by: 1, 9)
       var text = try CSVText(self, rows, shares[0])
       try text.write(rows, to: file, &report, shares[1])
-    case .geoPackage, .flatGeobuf, .parquet:
-      guard let driver = format.driver else { return }
+    case .process(let driver):
       let blocks = try BlockExport(self, driver, named: name, rows, share)
       try blocks.write(rows, path, to: file, &report, worker, share)
     }
@@ -86,7 +85,7 @@ struct FeatureExport: Sendable {
     if hasGeometry, !format.states(output.reference) { differences.append(.init(kind: .spatialReference)) }
     return Result(
       revision: revision, path: path, driver: format.rawValue,
-      layerName: format.namesLayers ? report.layerName ?? name : nil,
+      layerName: format.record.namesLayers ? report.layerName ?? name : nil,
       count: report.count, exceededLimit: exceeded, bytes: bytes,
       spatialReference: hasGeometry ? output.reference.definition : nil, geometryFields: report.geometryFields,
       differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,
