@@ -97,6 +97,14 @@ let package = Package(
         "TextFormatting", "Platform", collections, ordered,
       ]),
 
+    // Plans of queries.
+    library(
+      "Planning",
+      [
+        "GeoModel", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions", "SpatialRelations",
+        "GeometryEngine", "Geometry", "Platform",
+      ]),
+
     // The wrapper of PROJ.
     library("Projection", ["Geometry", "CPROJ"]),
 
@@ -111,9 +119,8 @@ let package = Package(
     library(
       "WireCoding",
       [
-        "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore", "Expressions",
-        "SpatialRelations", "Elevation", "Reading", "Files",
-        "Platform",
+        "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore", "Expressions",
+        "SpatialRelations", "Elevation", "Reading", "Files", "Platform",
       ]),
     library(
       "StateTree",
@@ -130,9 +137,9 @@ let package = Package(
     library(
       "Handlers",
       [
-        "Drawing", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions", "SpatialRelations",
-        "Sorting", "GeometryEngine", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON",
+        "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions",
+        "SpatialRelations", "Sorting", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",
@@ -143,14 +150,14 @@ let package = Package(
     library(
       "Documents",
       [
-        "Links", "Handlers", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC",
-        "FeatureStore", "Reading", "Files", "Platform",
+        "Links", "Handlers", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON",
+        "JSONRPC", "FeatureStore", "Reading", "Files", "Platform",
       ]),
     library(
       "Host",
       [
-        "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol",
-        "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
+        "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel",
+        "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(

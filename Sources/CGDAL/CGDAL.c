@@ -31,17 +31,11 @@ static const char *const names[] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct cgdal_functions functions;
 static int (*arrow_stream)(OGRLayerH, struct ArrowArrayStream *, char **);
+static void *library;
 static int loaded;
 static char failure[512];
 
-// All that is ever read or written: what is not registered reads nothing, by whatever name or side file it is asked. Not every build has LIBKML.
-static const char *const drivers[] = {
-    "RegisterOGRGeoJSON", "RegisterOGRGeoJSONSeq", "RegisterOGRGeoPackage", "RegisterOGRShape", "RegisterOGRCSV",
-    "RegisterOGRGPX", "RegisterOGRLIBKML", "RegisterOGRKML", "RegisterOGRFlatGeobuf", "RegisterOGRParquet", "GDALRegister_GTiff", "GDALRegister_AAIGrid",
-    "GDALRegister_SRTMHGT", "GDALRegister_DTED", "GDALRegister_HFA"};
-
 static void load(void) {
-  void *library = NULL;
   for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
     library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
     // The first answer names the cause: a library that is there but does not load, or the expected name.
@@ -62,10 +56,6 @@ static void load(void) {
 #undef CGDAL_FIND
   // Declared as a C++ bool, of which only the low byte counts.
   arrow_stream = (__typeof__(arrow_stream))dlsym(library, "OGR_L_GetArrowStream");
-  for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
-    void (*add)(void) = (void (*)(void))dlsym(library, drivers[i]);
-    if (add) add();
-  }
   functions.OSRSetPROJEnableNetwork(0);
   loaded = 1;
 }
@@ -74,6 +64,11 @@ const struct cgdal_functions *cgdal_load(const char **reason) {
   pthread_once(&once, load);
   *reason = loaded ? NULL : failure;
   return loaded ? &functions : NULL;
+}
+
+void cgdal_register(const char *function) {
+  void (*add)(void) = (void (*)(void))dlsym(library, function);
+  if (add) add();
 }
 
 static void (*listener)(const char *);

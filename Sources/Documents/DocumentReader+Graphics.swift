@@ -5,6 +5,7 @@ import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
+import Planning
 
 extension DocumentReader {
   /// Graphics are added in portions, so that a cancel is heard.
@@ -26,7 +27,7 @@ extension DocumentReader {
           try mendGraphics(graphics, start..<min(start + Self.smallPortion, end), of: id)
         }
       }
-      worker.report(Double(end) / Double(count))
+      worker.work.report(Double(end) / Double(count))
     }
   }
 

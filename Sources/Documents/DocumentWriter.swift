@@ -7,6 +7,7 @@ import Geometry
 import Handlers
 import JSON
 import JSONRPC
+import Planning
 import Platform
 import StateTree
 import WireCoding
@@ -220,6 +221,6 @@ struct DocumentWriter: ~Copyable {
     try worker.checkCancelled()
     try append()
     layout.out.reset(keeping: 4 * Self.pieceBytes)
-    if graphicCount > 0 { worker.report(Double(graphicsWritten) / Double(graphicCount)) }
+    if graphicCount > 0 { worker.work.report(Double(graphicsWritten) / Double(graphicCount)) }
   }
 }

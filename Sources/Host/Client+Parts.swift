@@ -3,6 +3,7 @@
 import Handlers
 import JSON
 import JSONRPC
+import Planning
 import Subscriptions
 
 extension Client {

@@ -4,6 +4,7 @@ import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
+import Planning
 
 extension Client {
   /// The tasks that fulfil a prerequisite. Starts a load unless it is running.
@@ -69,6 +70,6 @@ extension Client {
     // Saves that an opening waits for are no part of its progress.
     guard task.awaitedCount > 0, task.kind != .openDocument else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaitedFraction
-    task.worker.report(min(1, max(0, done / Double(task.awaitedCount))))
+    task.worker.work.report(min(1, max(0, done / Double(task.awaitedCount))))
   }
 }

@@ -5,6 +5,7 @@ import GeoProtocol
 import Handlers
 import JSON
 import JSONRPC
+import Planning
 
 extension Client {
   func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
@@ -125,7 +126,7 @@ extension Client {
       if waiting?.isFull == true {
         return loop.execute { bound.value.postpone(boundTask.value, piece) }
       }
-      let outcome = Result { try worker.run { WorkEnd<R>(try piece(worker)) } }
+      let outcome = Result { try worker.work.run { WorkEnd<R>(try piece(worker)) } }
       // Keeps the params alive, which the work may read in place.
       withExtendedLifetime(request) {}
       let isFirst = ended.add {
@@ -207,7 +208,7 @@ extension Client {
     if task.isShared, let scope = request.scope { tasks.add(pending, scopedTo: scope, of: task) }
     pending.progress?.begin(task.method)
     pending.onCancel = { [unowned self] pending in
-      guard !task.hasLastWaiter || task.worker.cancel() else { return false }
+      guard !task.hasLastWaiter || task.worker.work.cancel() else { return false }
       task.waiters.remove(pending)
       if task.isUnwanted { stop(task) }
       return true
@@ -217,7 +218,7 @@ extension Client {
   /// Cancels a task's work, which ends at its next cancellation check, and restores the world.
   func stop(_ task: RunningTask) {
     guard task.isRunning else { return }
-    task.worker.cancel()
+    task.worker.work.cancel()
     task.begin = nil
     task.sendPart = nil
     tasks.remove(task)
@@ -233,7 +234,7 @@ extension Client {
   ///
   /// - Returns: whether it was stopped.
   @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool {
-    guard task.worker.cancel() else { return false }
+    guard task.worker.work.cancel() else { return false }
     let waiters = task.waiters.all
     task.waiters.removeAll()
     stop(task)

@@ -12,9 +12,7 @@ extension FeatureDataset {
   func readColumns(
     of layer: FeatureLayer, _ send: (inout FeatureBlockBuilder) throws(ReadError) -> Void
   ) throws(ReadError) -> Bool {
-    // Other drivers fill the columns feature by feature, which gains nothing; FlatGeobuf's columns in GDAL 3.6 are wrong where a
-    // geometry is null.
-    guard driver == .geoPackage, layer.columns.allSatisfy(\.isPlain) else { return false }
+    guard driver.record.hasColumns, layer.columns.allSatisfy(\.isPlain) else { return false }
     var stream = ArrowArrayStream()
     // Batches of about 8 MiB.
     let size = max(1, files.mainSize / max(1, layer.description.featureCount ?? 1))

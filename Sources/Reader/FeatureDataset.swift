@@ -40,7 +40,7 @@ struct FeatureDataset: ~Copyable {
     let decoder = try job.options.encoding.map { (name) throws(ReadError) in try Self.decoder(name, of: driver) }
     // Drops messages of drivers that do not recognize the file.
     call.forget()
-    files.readShare = driver.shareOfOpening(for: purpose)
+    files.readShare = purpose == .features ? driver.record.openingShare : driver.record.parsesToOpen ? 1 : 0
     guard let handle = open(name, driver, job.options, gdal) else {
       guard let reason = call.complaint else { throw ReadError.unrecognized(path: "") }
       throw ReadError.openFailed(driver: driver.rawValue, path: "", reason: reason)
@@ -70,7 +70,7 @@ struct FeatureDataset: ~Copyable {
 
   private static func decoder(_ encoding: String, of driver: FeatureDriver) throws(ReadError) -> TextDecoder {
     func failure(_ reason: String) -> ReadError { .openFailed(driver: driver.rawValue, path: "", reason: reason) }
-    guard driver == .csv || driver == .shapefile else { throw failure("its texts have the encoding of the format") }
+    guard driver.record.rawTexts != nil else { throw failure("its texts have the encoding of the format") }
     guard let decoder = TextDecoder(encoding) else { throw failure("there is no text encoding \"\(encoding)\"") }
     return decoder
   }
@@ -78,10 +78,10 @@ struct FeatureDataset: ~Copyable {
   private static func open(
     _ name: String, _ driver: FeatureDriver, _ given: OpenOptions, _ gdal: GDAL
   ) -> GDALDatasetH? {
-    // An empty encoding makes GDAL return texts in the file's own bytes.
-    let encoding = driver == .shapefile && given.encoding != nil ? ["ENCODING="] : []
+    // Texts stay as they stand in the file.
+    let encoding = given.encoding == nil ? [] : driver.record.rawTexts ?? []
     return withStrings(driver.gdalNames(gdal)) { drivers in
-      withStrings(driver.openOptions + encoding) { options in
+      withStrings(driver.record.openOptions + encoding) { options in
         gdal.pointee.GDALOpenEx(name, UInt32(GDAL_OF_VECTOR | GDAL_OF_READONLY), drivers, options, nil)
       }
     }
@@ -95,34 +95,6 @@ extension FeatureDataset {
     guard let decoder else { return decoded(bytes) }
     return decoder.decode(UnsafeBufferPointer(start: bytes, count: strlen(bytes))) {
       String(decoding: $0, as: UTF8.self)
-    }
-  }
-}
-
-extension FeatureDriver {
-  /// Names of the GDAL drivers that read the format.
-  func gdalNames(_ gdal: GDAL) -> [String] {
-    // LIBKML supports more of KML, but not every build of GDAL has it.
-    guard self == .kml else { return [rawValue] }
-    return gdal.pointee.GDALGetDriverByName("LIBKML") == nil ? ["KML"] : ["LIBKML"]
-  }
-
-  var openOptions: [String] {
-    switch self {
-    // The whole file determines a column's type: a type taken from the first rows loses later values.
-    case .csv: ["AUTODETECT_TYPE=YES", "AUTODETECT_SIZE_LIMIT=0", "EMPTY_STRING_AS_NULL=YES"]
-    default: []
-    }
-  }
-
-  /// The fraction of the work that opening takes, for progress: reading bytes; the rest is reading features.
-  func shareOfOpening(for purpose: FeatureDataset.Purpose) -> Double {
-    switch (self, purpose) {
-    case (.geoJSON, .features), (.geoJSONSeq, .features), (.kml, .features), (.csv, .features): 0.5
-    case (.geoJSON, .description), (.geoJSONSeq, .description), (.kml, .description), (.csv, .description),
-      (.gpx, .description):
-      1
-    case (.geoPackage, _), (.shapefile, _), (.flatGeobuf, _), (.gpx, .features): 0
     }
   }
 }

@@ -32,8 +32,7 @@ extension FeatureDataset {
   /// Throws if the layer has more features than were read.
   func checkEnd(of layer: FeatureLayer, after count: Int) throws(ReadError) {
     if let reason = call.complaint { throw failure(layer, reason) }
-    // FlatGeobuf's reader takes a premature end for the end. Other drivers report it, and their counts may be inexact.
-    if driver == .flatGeobuf, let expected = layer.description.featureCount, expected != count {
+    if driver.record.statesCount, let expected = layer.description.featureCount, expected != count {
       throw failure(layer, "the file ends after \(count) of \(expected) features")
     }
   }

@@ -62,7 +62,7 @@ struct LayerWriter {
     self.dataset = dataset
     let reference = try Self.reference(job.layer.spatialReference, gdal, call)
     defer { gdal.pointee.OSRDestroySpatialReference(reference) }
-    let created = withStrings(job.layerOptions) { options in
+    let created = withStrings(job.driver.record.layerOptions(job)) { options in
       // GDAL's list has no `const`, but is not changed.
       let options = UnsafeMutableRawPointer(mutating: options)?.assumingMemoryBound(
         to: UnsafeMutablePointer<CChar>?.self)
@@ -110,7 +110,7 @@ struct LayerWriter {
   /// without positions.
   private var featureCount: Int? {
     let count = gdal.pointee.OGR_L_GetFeatureCount(layer, 0)
-    return count >= 0 ? Int(count) : job.driver == .flatGeobuf ? 0 : nil
+    return count >= 0 ? Int(count) : job.driver.record.countsNone ? 0 : nil
   }
 
   /// The system's error if a write failed, else GDAL's message.
@@ -173,17 +173,6 @@ struct LayerWriter {
 }
 
 extension WriteJob {
-  fileprivate var layerOptions: [String] {
-    let index = "SPATIAL_INDEX=\(isIndexed ? "YES" : "NO")"
-    return switch driver {
-    case .geoPackage:
-      [index] + (layer.fidColumn.map { ["FID=\($0)"] } ?? [])
-        + (layer.geometryName.map { ["GEOMETRY_NAME=\($0)"] } ?? [])
-    case .flatGeobuf: [index, "TEMPORARY_DIR=\(WrittenFiles.scratchFolder)"]
-    case .parquet: layer.geometryName.map { ["GEOMETRY_NAME=\($0)"] } ?? []
-    }
-  }
-
   fileprivate func geometryType(_ gdal: GDAL) -> OGRwkbGeometryType {
     let type: OGRwkbGeometryType
     switch layer.geometryType {

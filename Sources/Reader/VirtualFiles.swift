@@ -3,20 +3,33 @@
 import CGDAL
 import CReader
 import Platform
+import Reading
 
 typealias GDAL = UnsafePointer<cgdal_functions>
 
 /// GDAL with the virtual file system and guarded databases, loaded once for the process; or the reason why it is not available.
 enum GDALLibrary {
-  static let shared: Result<SharedGDAL, GDALUnavailable> = {
+  static let shared = load { gdal in
+    installVirtualFiles(gdal)
+    _ = creader_guard_sqlite()
+  }
+
+  /// Of rasters, from which elevations are read.
+  private static let rasters = [
+    "GDALRegister_GTiff", "GDALRegister_AAIGrid", "GDALRegister_SRTMHGT", "GDALRegister_DTED", "GDALRegister_HFA",
+  ]
+
+  /// Registers all that is ever read or written: what is not registered reads nothing, by whatever name or side file it is asked.
+  static func load(_ install: (GDAL) -> Void) -> Result<SharedGDAL, GDALUnavailable> {
     var reason: UnsafePointer<CChar>?
     guard let gdal = cgdal_load(&reason) else {
       return .failure(GDALUnavailable(reason: reason.map { String(cString: $0) } ?? "GDAL did not load"))
     }
-    installVirtualFiles(gdal)
-    _ = creader_guard_sqlite()
+    let vectors = FeatureDriver.allCases.flatMap(\.record.drivers) + WriteDriver.allCases.map(\.record.driver)
+    for function in vectors.map(\.register) + rasters { cgdal_register(function) }
+    install(gdal)
     return .success(SharedGDAL(functions: gdal))
-  }()
+  }
 }
 
 /// `@unchecked`: the table is written once, before it is shared, and lives as long as the process.

@@ -57,12 +57,5 @@ public enum WriterProcess {
 
 /// GDAL with the virtual files of a writer, loaded once for the process; or the reason why it is not available.
 enum WriterLibrary {
-  static let shared: Result<SharedGDAL, GDALUnavailable> = {
-    var reason: UnsafePointer<CChar>?
-    guard let gdal = cgdal_load(&reason) else {
-      return .failure(GDALUnavailable(reason: reason.map { String(cString: $0) } ?? "GDAL did not load"))
-    }
-    WrittenFiles.install(gdal)
-    return .success(SharedGDAL(functions: gdal))
-  }()
+  static let shared = GDALLibrary.load(WrittenFiles.install)
 }

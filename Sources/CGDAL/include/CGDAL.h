@@ -90,10 +90,13 @@ struct cgdal_functions {
 #undef CGDAL_FIELD
 };
 
-/// Opens the library and registers its drivers the first time; later calls give the same answer. Safe from any thread.
+/// Opens the library the first time; later calls give the same answer. Safe from any thread.
 ///
 /// Returns NULL where the library is not on this machine or lacks a function; `*reason` then says which, for good.
 const struct cgdal_functions *_Nullable cgdal_load(const char *_Nullable *_Nonnull reason);
+
+/// Registers the driver that a function of the library adds, after cgdal_load. Does nothing where a build of GDAL lacks it.
+void cgdal_register(const char *_Nonnull function);
 
 /// What GDAL said on this thread between cgdal_enter and cgdal_leave: the first failure, and how many there were.
 struct cgdal_call {

@@ -5,6 +5,7 @@ import Files
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Platform
 import Reading
 import WireCoding
@@ -21,7 +22,7 @@ struct BlockExport {
     let shares = share.split(by: 5, 5, 90)
     fields = try ExportFields(export, rows, shares[0])
     let hasGeometry = export.output.selection.geometry
-    let limit = export.format.fieldLimit - (hasGeometry ? 1 : 0)
+    let limit = export.format.record.fieldLimit - (hasGeometry ? 1 : 0)
     guard fields.all.count <= limit else {
       throw RPCError(
         .invalidParams, "There are \(fields.all.count) fields; \(export.format.rawValue) has at most \(limit).",
@@ -38,14 +39,13 @@ struct BlockExport {
       driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
       // The index of FlatGeobuf has no place for features without a position. Without an index GDAL 3.6 leaves them out, and of no
       // others makes no file.
-      isIndexed: hasGeometry && (driver == .geoPackage || !profile.hasHoles || !profile.hasPositions))
+      isIndexed: hasGeometry && (export.format.record.indexesAll || !profile.hasHoles || !profile.hasPositions))
   }
 
   func write(
     _ rows: ArraySlice<UInt32>, _ path: String, to file: borrowing AtomicFile, _ report: inout ExportReport,
-    _ share: WorkShare
+    _ worker: Worker, _ share: WorkShare
   ) throws {
-    guard let worker = share.worker else { return }
     let scratch = try file.scratch()
     defer { close(scratch) }
     var blocks = ExportBlocks(export, fields, for: job)
@@ -67,9 +67,13 @@ struct BlockExport {
     report.warnings = messages
     report.layerName = layer.name
     if job.layer.geometryType != nil, !job.isIndexed { report.add(.init(kind: .spatialIndex)) }
-    if job.isIndexed && job.driver == .flatGeobuf || job.driver == .geoPackage && !blocks.isByID {
-      report.add(.init(kind: .order))
-    }
+    let keepsOrder =
+      switch export.format.record.order {
+      case .given: true
+      case .byID: blocks.isByID
+      case .byPosition: !job.isIndexed
+      }
+    if !keepsOrder { report.add(.init(kind: .order)) }
   }
 }
 

@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 struct CSVText: ~Copyable {

@@ -5,6 +5,7 @@ import FeatureStore
 import GeoProtocol
 import Geometry
 import JSON
+import Planning
 import Reading
 import WireCoding
 
@@ -25,9 +26,9 @@ struct ExportBlocks: ~Copyable {
   init(_ export: FeatureExport, _ fields: ExportFields, for job: WriteJob) {
     self.export = export
     self.fields = fields.all
-    needsPositions = job.isIndexed && job.driver == .flatGeobuf
-    layout = job.driver == .flatGeobuf ? (job.hasZ, job.hasM) : nil
-    keepsIDs = export.format.keepsIDs
+    needsPositions = job.isIndexed && export.format.record.order == .byPosition
+    layout = export.format.record.hasOneLayout ? (job.hasZ, job.hasM) : nil
+    keepsIDs = export.format.record.keepsIDs
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
   }
 
@@ -42,7 +43,7 @@ struct ExportBlocks: ~Copyable {
       rows = rows.dropFirst()
       guard let feature = export.output.features.store[row] else { continue }
       var failed: [FeatureOutput.Failure] = []
-      let shape = try export.output.shape(of: row, 0, &failed) { try share.worker?.checkCancelled() }
+      let shape = try export.output.shape(of: row, 0, &failed) { try share.work?.checkCancelled() }
       report.add(failed)
       if needsPositions, !feature.hasPosition(shape) {
         report.note(.features)

@@ -4,6 +4,7 @@ import Calendar
 import FeatureStore
 import Geometry
 import JSON
+import Planning
 import Reading
 import WireCoding
 
@@ -50,7 +51,8 @@ struct ExportFields {
     var taken: Set<String> = []
     all = zip(columns, profiles).map { column, profile in
       let source = Field(name: store.schema.name(of: column), type: store.fields[column].type)
-      let type = export.format.type(for: Self.type(declared: store.schema.declaredType(of: column), profile))
+      var type = Self.type(declared: store.schema.declaredType(of: column), profile)
+      if export.format.record.asText.contains(type) { type = .string }
       let name = freeName(source.name.string, &taken)
       return ExportField(
         column: column, source: source, field: Field(name: name, type: type),

@@ -16,18 +16,76 @@ enum ExportFormat: String, CaseIterable, Sendable {
   case flatGeobuf = "FlatGeobuf"
   case parquet = "Parquet"
 
-  private var extensions: [String] {
-    switch self {
-    case .geoJSON: ["geojson", "json"]
-    case .geoJSONSeq: ["geojsons", "geojsonl", "ndjson"]
-    case .csv: ["csv"]
-    case .geoPackage, .flatGeobuf: [driver?.fileExtension ?? ""]
-    case .parquet: ["parquet", "geoparquet"]
-    }
+  /// What is known of a format.
+  struct Record {
+    let extensions: [String]
+    let writer: Writer
+    /// Whether a layer has a name in the file.
+    var namesLayers = true
+    /// Whether names of layers follow GDAL's rules for tables of SQLite.
+    var namesTables = false
+    var keepsIDs = false
+    var needsGeometry = false
+    /// The greatest number of fields beside the geometry's, or with it where that is one.
+    var fieldLimit = Int.max
+    /// Types of fields whose values become texts.
+    var asText: Set<FieldType> = []
+    var reference = Reference.any
+    var order = Order.given
+    /// Whether a spatial index has a place for features without a position.
+    var indexesAll = false
+    /// Whether all geometries have Z and M where one has.
+    var hasOneLayout = false
   }
 
-  /// The driver of a writer; nil for what is written here.
-  var driver: WriteDriver? { WriteDriver(rawValue: rawValue) }
+  /// The order in which a file has features.
+  enum Order {
+    case given
+    case byID
+    /// Where it has a spatial index: GDAL then leaves out features without a position.
+    case byPosition
+  }
+
+  /// What writes the file: the server, or a process with a driver of GDAL.
+  enum Writer {
+    case geoJSON
+    case geoJSONSeq
+    case csv
+    case process(WriteDriver)
+  }
+
+  /// Which references a file may have, and states.
+  enum Reference {
+    case any
+    /// Any, and the file states none.
+    case unstated
+    /// EPSG:4326 unless another one is given that has an authority's code. A file that states none is in EPSG:4326.
+    case coded
+    case wgs84
+  }
+
+  var record: Record {
+    switch self {
+    case .geoJSON: Record(extensions: ["geojson", "json"], writer: .geoJSON, keepsIDs: true, reference: .coded)
+    case .geoJSONSeq:
+      Record(
+        extensions: ["geojsons", "geojsonl", "ndjson"], writer: .geoJSONSeq, namesLayers: false, keepsIDs: true,
+        reference: .wgs84)
+    case .csv: Record(extensions: ["csv"], writer: .csv, namesLayers: false, reference: .unstated)
+    case .geoPackage:
+      // Of SQLite's 2,000 columns one is the id's.
+      Record(
+        extensions: [WriteDriver.geoPackage.fileExtension], writer: .process(.geoPackage), namesTables: true,
+        keepsIDs: true, fieldLimit: 1999, asText: [.time], order: .byID, indexesAll: true)
+    case .flatGeobuf:
+      // It numbers fields with 16 bits.
+      Record(
+        extensions: [WriteDriver.flatGeobuf.fileExtension], writer: .process(.flatGeobuf), needsGeometry: true,
+        fieldLimit: 1 << 16, asText: [.time, .date, .json], order: .byPosition, hasOneLayout: true)
+    case .parquet:
+      Record(extensions: [WriteDriver.parquet.fileExtension, "geoparquet"], writer: .process(.parquet))
+    }
+  }
 
   /// - Parameters:
   ///   - name: of the driver; nil to go by the extension of `path`.
@@ -43,7 +101,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
       return
     }
     let ending = path.stemAndExtension.extension
-    guard let format = Self.allCases.first(where: { $0.extensions.contains(ending) }) else {
+    guard let format = Self.allCases.first(where: { $0.record.extensions.contains(ending) }) else {
       throw RPCError(
         .unknownFormat, "The extension of \(path.prefix(200)) is that of no format; `driver` names one.",
         path: "/params/path", expected: Self.list)
@@ -53,19 +111,12 @@ enum ExportFormat: String, CaseIterable, Sendable {
 
   private static var list: String { allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") }
 
-  /// Whether a layer has a name in the file.
-  var namesLayers: Bool { self != .geoJSONSeq && self != .csv }
-
-  /// Whether the file states the spatial reference, or has a fixed one. GeoJSON without one is in EPSG:4326.
-  func states(_ reference: SpatialReference) -> Bool { self != .csv && !(self == .geoJSON && reference == .unknown) }
-
-  /// The greatest number of fields beside the geometry's, or with it where that is one: of SQLite's 2,000 columns one is the id's, and
-  /// FlatGeobuf numbers fields with 16 bits.
-  var fieldLimit: Int {
-    switch self {
-    case .geoPackage: 1999
-    case .flatGeobuf: 1 << 16
-    case .geoJSON, .geoJSONSeq, .csv, .parquet: .max
+  /// Whether the file states the spatial reference, or has a fixed one.
+  func states(_ reference: SpatialReference) -> Bool {
+    switch record.reference {
+    case .any, .wgs84: true
+    case .unstated: false
+    case .coded: reference != .unknown
     }
   }
 
@@ -75,30 +126,15 @@ enum ExportFormat: String, CaseIterable, Sendable {
   /// What else than `name` a layer has to be called; nil if that is a name. The names of tables that a database has for itself are none, nor
   /// those that GDAL refuses, and it ends a name at a NUL.
   func layerNameFault(_ name: String) -> String? {
-    guard driver != nil else { return nil }
+    guard case .process = record.writer else { return nil }
     if name.utf8.contains(0) { return "a name without NUL" }
-    guard self == .geoPackage else { return nil }
+    guard record.namesTables else { return nil }
     if let first = name.utf8.first, "`~!@#$%^&*()+-={}|[]\\:\";'<>?,./".utf8.contains(first) {
       return "a name that begins with a letter, a digit or `_`"
     }
     let start = name.utf8.prefix(7).map { $0 | 0x20 }
     let isReserved = start.starts(with: "gpkg".utf8) || start.elementsEqual("sqlite_".utf8.map { $0 | 0x20 })
     return isReserved ? "a name that begins neither with `gpkg` nor with `sqlite_`" : nil
-  }
-
-  var keepsIDs: Bool {
-    switch self {
-    case .geoJSON, .geoJSONSeq, .geoPackage: true
-    case .csv, .flatGeobuf, .parquet: false
-    }
-  }
-
-  /// The type that holds values of a field's type.
-  func type(for type: FieldType) -> FieldType {
-    switch (self, type) {
-    case (.geoPackage, .time), (.flatGeobuf, .time), (.flatGeobuf, .date), (.flatGeobuf, .json): .string
-    default: type
-    }
   }
 
   /// The reference of the file.
@@ -113,18 +149,18 @@ enum ExportFormat: String, CaseIterable, Sendable {
         .invalidParams, "\(rawValue) cannot state the spatial reference.", path: "/params/outSpatialReference",
         expected: expected)
     }
-    switch self {
-    case .geoJSON:
+    switch record.reference {
+    case .coded:
       let reference = given ?? .wgs84
       guard reference.isGeoJSON || reference == .unknown || reference.urn != nil else {
         throw refused("a reference with the code of an authority")
       }
       return reference
-    case .geoJSONSeq:
+    case .wgs84:
       let reference = given ?? .wgs84
       guard reference.isGeoJSON else { throw refused("EPSG:4326") }
       return reference
-    case .csv, .geoPackage, .flatGeobuf, .parquet: return given ?? own
+    case .any, .unstated: return given ?? own
     }
   }
 }

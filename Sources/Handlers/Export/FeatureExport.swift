@@ -5,6 +5,7 @@ import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import Platform
 import WireCoding
 
@@ -28,14 +29,14 @@ struct FeatureExport: Sendable {
     let path = try worker.files.path(params.path)
     let real = try worker.files.policy.resolveForWriting(path)
     try checkFree(real)
-    let shares = WorkShare(worker).split(
+    let shares = WorkShare(worker.work).split(
       by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
     let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
     let file = try AtomicFile.begin(replacing: real)
     var report = ExportReport()
-    if !format.keepsIDs { report.add(.init(kind: .ids)) }
+    if !format.record.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
-    try write(found.page, named: name, path, to: file, &report, shares[1])
+    try write(found.page, named: name, path, to: file, &report, worker, shares[1])
     let (bytes, lost) = (file.size, file.lost)
     try file.commit(replaces: params.ifExists == .replace, for: worker)
     return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
@@ -56,9 +57,9 @@ struct FeatureExport: Sendable {
 
   private func write(
     _ rows: ArraySlice<UInt32>, named name: String, _ path: String, to file: borrowing AtomicFile,
-    _ report: inout ExportReport, _ share: WorkShare
+    _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
   ) throws {
-    switch format {
+    switch format.record.writer {
     case .geoJSON:
       var text = GeoJSONText(self, name: name)
       try text.write(rows, to: file, &report, share)
@@ -70,10 +71,9 @@ struct FeatureExport: Sendable {
       let shares = share.split(by: 1, 9)
       var text = try CSVText(self, rows, shares[0])
       try text.write(rows, to: file, &report, shares[1])
-    case .geoPackage, .flatGeobuf, .parquet:
-      guard let driver = format.driver else { return }
+    case .process(let driver):
       let blocks = try BlockExport(self, driver, named: name, rows, share)
-      try blocks.write(rows, path, to: file, &report, share)
+      try blocks.write(rows, path, to: file, &report, worker, share)
     }
   }
 
@@ -85,7 +85,7 @@ struct FeatureExport: Sendable {
     if hasGeometry, !format.states(output.reference) { differences.append(.init(kind: .spatialReference)) }
     return Result(
       revision: revision, path: path, driver: format.rawValue,
-      layerName: format.namesLayers ? report.layerName ?? name : nil,
+      layerName: format.record.namesLayers ? report.layerName ?? name : nil,
       count: report.count, exceededLimit: exceeded, bytes: bytes,
       spatialReference: hasGeometry ? output.reference.definition : nil, geometryFields: report.geometryFields,
       differences: differences.isEmpty ? nil : differences, failed: report.failed.isEmpty ? nil : report.failed,
@@ -101,7 +101,7 @@ struct FeatureExport: Sendable {
     in rows: ArraySlice<UInt32>, _ report: inout ExportReport, _ share: WorkShare,
     _ body: (FeatureRow, FeatureWriter.Shape, inout ExportReport) throws -> Void
   ) throws {
-    let check = { try share.worker?.checkCancelled() ?? () }
+    let check = { try share.work?.checkCancelled() ?? () }
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: Self.checkInterval) { try share.checkpoint(index, of: rows.count) }
       guard let feature = output.features.store[row] else { continue }

@@ -4,6 +4,7 @@ import FeatureStore
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 struct GeoJSONText: ~Copyable {
@@ -71,7 +72,7 @@ struct GeoJSONText: ~Copyable {
     let shape = selection.geometry ? written(shape, of: feature, &report) : shape
     scratch.truncate(to: 0)
     try FeatureWriter.writeFeature(feature, schema, selection, shape, to: &scratch) {
-      try share.worker?.checkCancelled()
+      try share.work?.checkCancelled()
     }
     // JSON in a file's attributes is as it was there: a line break in it is white space.
     scratch.replace(UInt8(ascii: "\n"), by: UInt8(ascii: " "), from: 0)

@@ -2,6 +2,7 @@
 
 import FeatureStore
 import Geometry
+import Planning
 
 struct GeometryProfile {
   /// Names of the types that occur.

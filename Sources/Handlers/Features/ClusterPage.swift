@@ -7,6 +7,7 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
+import Planning
 import WireCoding
 
 /// Clusters and points as they are answered.
@@ -29,7 +30,7 @@ struct ClusterPage {
   ) throws {
     (self.features, self.layer, self.content) = (features, layer, content)
     attributes = layer?.clusterPortrayal?.attributes ?? ClusterAttributes([], of: nil)
-    selected = try features.selectedCounts(zoom: zoom) { _ in try share.worker?.checkCancelled() }
+    selected = try features.selectedCounts(zoom: zoom) { _ in try share.work?.checkCancelled() }
   }
 
   func clusters(_ nodes: [ClusterNode], _ share: WorkShare) throws -> [ClusterProtocol.Cluster] {
@@ -43,7 +44,7 @@ struct ClusterPage {
       )
       for node in slice {
         // Labels and popups may take long to make.
-        try share.worker?.checkCancelled()
+        try share.work?.checkCancelled()
         texts += rows[node].map(textBytes) ?? 0
         try share.checkSize(texts)
         let cluster = rows[node].map { self.cluster(node, $0) } ?? point(node)

@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import Geometry
 import JSON
+import Planning
 import Readers
 import Reading
 import StateTree
@@ -59,7 +60,7 @@ enum FeatureLoading {
     _ = try worker.readers.read(
       source, layer: layer.schema.name.string, options: options, policy: worker.files.policy,
       isCancelled: { worker.isCancelled },
-      progress: { worker.report($0) },
+      progress: { worker.work.report($0) },
       begin: { description in
         schema = SourceService.layer(description, of: layer.origin)
         store = FeatureStore(fields: schema.fields, geometryName: schema.geometryName)

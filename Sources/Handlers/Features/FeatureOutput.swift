@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 /// How features of a query are written.
@@ -92,7 +93,7 @@ struct FeatureOutput: Sendable {
   ) throws -> JSONOpaque {
     let (store, selection) = (features.store, selection)
     let schema = store.schema
-    guard let worker = share.worker else {
+    guard let work = share.work else {
       return .written { writer in
         writer.beginArray()
         for (index, row) in page.enumerated() {
@@ -108,9 +109,9 @@ struct FeatureOutput: Sendable {
       try share.checkpoint(index, of: page.count)
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
-        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: worker.checkCancelled)
+        feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: work.checkCancelled)
       // Ends as soon as the result is too large, instead of building all of it.
-      guard writer.count <= worker.resultBytes else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+      guard writer.count <= work.resultBytes else { throw RPCError.resultTooLarge(limit: work.resultBytes) }
     }
     writer.endArray()
     let bytes = [UInt8](writer.bytes)
@@ -121,5 +122,13 @@ struct FeatureOutput: Sendable {
   var fields: [SourceProtocol.Field] {
     let fields = features.store.schema.fields.map(Wire.field)
     return selection.columns.map { $0.map { fields[$0] } } ?? fields
+  }
+}
+
+extension FeatureProtocol.FailedFeature {
+  /// - Throws: an error that is not about a position.
+  init(_ id: Int, _ error: TransformError) throws {
+    guard case .outsideDomain = error else { throw error }
+    self.init(id: id, reason: RPCError(error).message)
   }
 }

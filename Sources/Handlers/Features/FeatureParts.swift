@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 /// The parts of the result of `feature/query`, of one revision.
@@ -45,8 +46,8 @@ struct FeatureParts: Sendable {
   private func setFeatures(
     of part: inout Part, _ rows: ArraySlice<UInt32>, _ failed: inout [FeatureOutput.Failure], _ share: WorkShare
   ) throws -> Int {
-    let (store, limit) = (output.features.store, share.worker?.resultBytes ?? .max)
-    let check = { try share.worker?.checkCancelled() ?? () }
+    let (store, limit) = (output.features.store, share.work?.resultBytes ?? .max)
+    let check = { try share.work?.checkCancelled() ?? () }
     var text: [UInt8] = []
     var writer = JSONWriter(capacity: 4096)
     var (count, failureBytes) = (0, 0)
@@ -81,7 +82,7 @@ struct FeatureParts: Sendable {
     of part: inout Part, _ rows: ArraySlice<UInt32>, _ failed: inout [FeatureOutput.Failure], _ share: WorkShare
   ) throws -> Int {
     let store = output.features.store
-    let check = { try share.worker?.checkCancelled() ?? () }
+    let check = { try share.work?.checkCancelled() ?? () }
     var most = rows.count
     while true {
       var writer = FeatureColumnsWriter(store.schema, output.selection)
@@ -98,7 +99,7 @@ struct FeatureParts: Sendable {
       part.columns = writer.columns()
       part.failed = failed.isEmpty ? nil : failed.map(\.feature)
       let size = part.text.count
-      if let limit = share.worker?.resultBytes, size > limit, count == 1 { throw RPCError.resultTooLarge(limit: limit) }
+      if let limit = share.work?.resultBytes, size > limit, count == 1 { throw RPCError.resultTooLarge(limit: limit) }
       guard size > Self.partBytes, count > 1 else { return max(count, 1) }
       // The last feature is a large one, or there are many fields.
       most = count * 7 / 8 == count ? count - 1 : max(count * 7 / 8, 1)

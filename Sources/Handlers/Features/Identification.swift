@@ -6,6 +6,7 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import WireCoding
 
 /// A search for what is drawn at a screen point.
@@ -70,7 +71,7 @@ struct Identification: Sendable {
       let clusters = try layer.clusters(checking: shares[0].checkpoint)
       let hits = try layer.hits(
         in: circle, of: view, limit: limit, clusters: clusters, world.transformer, checking: shares[1].checkpoint
-      ) { try share.worker?.checkCancelled() }
+      ) { try share.work?.checkCancelled() }
       return Found(layer: layer, groups: groups, hits: hits, clusters: clusters, error: nil)
     } catch let error as TransformError {
       return Found(layer: layer, groups: groups, hits: Hits(), error: error)

@@ -4,6 +4,7 @@ import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import Platform
 import StateTree
 import Synchronization
@@ -140,7 +141,7 @@ package struct AtomicFile: ~Copyable {
   ///   - worker: of the task, which may be cancelled until the sync is done; the target is then as it was.
   package consuming func commit(replaces: Bool = true, for worker: Worker) throws {
     guard fsync(descriptor) == 0 else { throw failure() }
-    try worker.commit()
+    try worker.work.commit()
     if replaces { try replace() } else { try place() }
     isOpen = false
     let isClosed = close(descriptor) == 0

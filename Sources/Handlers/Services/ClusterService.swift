@@ -8,6 +8,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 package enum ClusterService: ClusterHandlers {
@@ -28,7 +29,9 @@ package enum ClusterService: ClusterHandlers {
     let area =
       params.envelope == nil
       ? try view.flatMap { try Area(showing: $0, for: clustering.store, in: clustering.reference, world) }
-      : try Area(params.envelope, params.spatialReference, for: clustering.store, in: clustering.reference, world)
+      : try Area(
+        params.envelope.map(Wire.envelope), world.canonical(params.spatialReference), for: clustering.store,
+        in: clustering.reference, world)
     let (revision, offset, limit) = (world.revision, params.offset, params.limit)
     let content = ClusterPage.Content(symbols: params.returnSymbols, popups: params.returnPopups)
     return plan(clustering) { features, share in
@@ -75,7 +78,7 @@ package enum ClusterService: ClusterHandlers {
     let settings = ClusterSettings(radius: params.radius, maxZoom: params.maxZoom)
     let revision = world.revision
     return TaskPlan(result: { worker in
-      let shares = WorkShare(worker).split(by: 3, 8, 1, 1)
+      let shares = WorkShare(worker.work).split(by: 3, 8, 1, 1)
       let features = try ClusteredFeatures(
         try store(of: params, shares[0]), plane, settings, shown: { $0 }, checking: shares[1].checkpoint)
       let nodes = try features.nodes(in: nil, zoom: params.zoom, checking: shares[2].checkpoint).dropFirst(
@@ -105,7 +108,7 @@ package enum ClusterService: ClusterHandlers {
     _ clustering: Clustering, _ answer: @escaping @Sendable (ClusteredFeatures, WorkShare) throws -> R
   ) -> Plan<R> {
     TaskPlan(result: { worker in
-      let shares = WorkShare(worker).split(by: 9, 1)
+      let shares = WorkShare(worker.work).split(by: 9, 1)
       return try answer(try clustering.features(checking: shares[0].checkpoint), shares[1])
     })
   }
@@ -116,7 +119,7 @@ package enum ClusterService: ClusterHandlers {
     var ids: [Int] = []
     guard limit > 0 else { return [] }
     try features.tree.forEachRow(of: cluster, from: offset) { row in
-      if ids.count & 0xfff == 0xfff { try share.worker?.checkCancelled() }
+      if ids.count & 0xfff == 0xfff { try share.work?.checkCancelled() }
       if let id = features.store[row]?.id { ids.append(id) }
       return ids.count < limit
     }

@@ -4,6 +4,7 @@ import FeatureStore
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import WireCoding
 
 extension FeatureService {
@@ -33,7 +34,7 @@ extension FeatureService {
       guard let feature = store[row] else { continue }
       writer.append(feature, geometries?[index] ?? .own)
       guard writer.byteCount > partBytes else { continue }
-      if let limit = share.worker?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
+      if let limit = share.work?.resultBytes, writer.byteCount > limit { throw RPCError.resultTooLarge(limit: limit) }
       count = index + 1
       result.exceededLimit = result.exceededLimit || count < page.count
       break

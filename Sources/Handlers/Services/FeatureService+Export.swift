@@ -3,6 +3,7 @@
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import Planning
 import WireCoding
 
 extension FeatureService {
@@ -14,7 +15,7 @@ extension FeatureService {
         .invalidParams, "\(format.rawValue) has no \(member).", path: "/params/\(member)",
         expected: "nothing, or the driver \(others)")
     }
-    if params.layerName != nil, !format.namesLayers { throw refuse("layerName", of: "`GeoJSON`") }
+    if params.layerName != nil, !format.record.namesLayers { throw refuse("layerName", of: "`GeoJSON`") }
     if let name = params.layerName, let expected = format.layerNameFault(name) {
       throw RPCError(
         .invalidParams, "\(format.rawValue) has no layer of that name.", path: "/params/layerName", expected: expected)
@@ -26,12 +27,12 @@ extension FeatureService {
     let geometryType = params.layer.map { world.layers[ID($0)]?.schema?.geometryType } ?? "Unknown"
     // A table has none.
     if geometryType == nil { output.selection.geometry = false }
-    if format == .flatGeobuf, !output.selection.geometry {
+    if format.record.needsGeometry, !output.selection.geometry {
       throw RPCError(
-        .noGeometry, "FlatGeobuf has no features without geometry.", path: "/params/path", expected: "another format")
+        .noGeometry, "\(format.rawValue) has no features without geometry.", path: "/params/path", expected: "another format")
     }
     let export = FeatureExport(
-      params: params, output: output, terms: try features.terms(params.orderBy ?? []), format: format,
+      params: params, output: output, terms: try features.terms(params.orderBy), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)
     return TaskPlan(result: export.run)
   }

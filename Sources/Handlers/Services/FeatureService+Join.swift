@@ -7,15 +7,17 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Statistics
 import WireCoding
 
 extension FeatureService {
   package static func join(_ params: Join.Params, in world: inout World) throws -> Plan<Join.Result> {
-    let join = try FeatureJoin(params, in: world)
+    let join = try FeatureJoin(
+      FeatureQuery(params, in: world), with: joined(params.join, in: world), relationship(params), in: world)
     let aggregates = (params.aggregates ?? []).map(Wire.statistic)
     let statistics = try join.joined.store.schema.statistics(aggregates, at: "aggregates")
-    try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/params/aggregates/\($0)" }
+    try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/aggregates/\($0)" }
     if params.output == .pairs, !aggregates.isEmpty {
       throw RPCError(
         .invalidParams, "Figures are about all that a feature is joined with.", path: "/params/aggregates",
@@ -44,6 +46,33 @@ extension FeatureService {
       }
       return result
     }
+  }
+
+  /// The joined features, selected as those of a query are.
+  private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
+    let filter = FeatureProtocol.QueryIds.Params(
+      layer: source.layer, overlay: source.overlay, ids: source.ids, whereClause: source.whereClause)
+    do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
+  }
+
+  private static func relationship(_ params: Join.Params) throws -> FeatureJoin.Relationship {
+    let relation: SpatialRelation
+    switch params.relationship {
+    case .nearest: return .nearest(count: params.nearestCount ?? 1, radius: params.maxDistance ?? .infinity)
+    case .intersects: relation = .intersects
+    case .within: relation = .within
+    case .contains: relation = .contains
+    case .crosses: relation = .crosses
+    case .overlaps: relation = .overlaps
+    case .touches: relation = .touches
+    case .equals: relation = .equals
+    case .envelopeIntersects: relation = .envelopeIntersects
+    }
+    let given = [("nearestCount", params.nearestCount != nil), ("maxDistance", params.maxDistance != nil)]
+    guard let name = given.first(where: \.1)?.0 else { return .related(relation) }
+    throw RPCError(
+      .invalidParams, "\(name) belongs to the relationship nearest.", path: "/params/\(name)",
+      expected: "absent, or the relationship nearest")
   }
 
   /// Which of the results are returned.
@@ -101,7 +130,7 @@ extension FeatureService {
         totals.reserve(1)
         for joined in pairs.right[ranges[row] ?? 0..<0] {
           added += 1
-          if added & 0x3ff == 0 { try share.worker?.checkCancelled() }
+          if added & 0x3ff == 0 { try share.work?.checkCancelled() }
           if let feature = store[joined] { totals.add(feature, to: 0) }
         }
         for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }

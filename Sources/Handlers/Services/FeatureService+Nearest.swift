@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import JSONRPC
+import Planning
 import Proximity
 import WireCoding
 
@@ -16,8 +17,9 @@ extension FeatureService {
     }
     let features = try FeatureQuery(params, in: world)
     let nearest = try NearestFeatures(
-      features, params.locations, at: "/params/locations", in: params.spatialReference, limit: params.limit,
-      maxDistance: params.maxDistance, planar: params.planar, world)
+      features, try Wire.geometry(params.locations, keepsEmptyPoints: true), at: "/locations",
+      in: try world.canonical(params.spatialReference), limit: params.limit, maxDistance: params.maxDistance,
+      planar: params.planar, world)
     let columns = try params.properties?.enumerated().map { index, name in
       try features.column(name, at: "/properties/\(index)")
     }
@@ -41,7 +43,7 @@ extension FeatureService {
     selection.columns = columns
     var writer = FeatureColumnsWriter(store.schema, selection)
     for (index, neighbour) in neighbours.enumerated() {
-      if index & 255 == 0 { try share.worker?.checkCancelled() }
+      if index & 255 == 0 { try share.work?.checkCancelled() }
       if let feature = store.feature(id: neighbour.id) { writer.append(feature) }
     }
     return writer.columns()

@@ -5,6 +5,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 extension FeatureService {
@@ -21,7 +22,7 @@ extension FeatureService {
     let related = try FeatureQuery(query, in: world, conditionAt: "/relatedWhereClause")
     let reference = try world.canonical(params.outSpatialReference) ?? related.reference
     let output = try FeatureOutput(query, related, measures: query.returnM, in: reference, world)
-    let terms = try related.terms(params.orderBy ?? [])
+    let terms = try related.terms(params.orderBy)
     let keyColumn = try origin.column(params.keyField, at: "/keyField")
     let relatedColumn = try related.column(params.relatedField, at: "/relatedField")
     let (limit, revision) = (params.limit, world.revision)

@@ -3,6 +3,7 @@
 import FeatureStore
 import GeoModel
 import GeoProtocol
+import Planning
 import WireCoding
 
 extension FeatureService {
@@ -12,7 +13,7 @@ extension FeatureService {
       params.layer.map { ObjectReference(.layers, $0) } ?? ObjectReference(.overlays, params.overlay ?? "")
     let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
-      let shares = WorkShare(worker).split(by: 9, 1)
+      let shares = WorkShare(worker.work).split(by: 9, 1)
       let rows = try features.rows(shares[0])
       let ids = try features.store.ids(of: rows, checking: shares[1].checkpoint)
       return { world in

@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 package enum FeatureService: FeatureHandlers {
@@ -15,7 +16,7 @@ package enum FeatureService: FeatureHandlers {
     let features = try FeatureQuery(params, in: world)
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let output = try FeatureOutput(params, features, measures: params.returnM, in: reference, world)
-    let terms = try features.terms(params.orderBy ?? [])
+    let terms = try features.terms(params.orderBy)
     let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 100_000, else: 1000)
     let (format, offset, revision) = (params.format, params.offset, world.revision)
     let searchEffort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
@@ -27,7 +28,7 @@ package enum FeatureService: FeatureHandlers {
     if params.wantsParts {
       let parts = FeatureParts(output: output, format: format, revision: revision)
       return TaskPlan(parts: { worker in
-        let shares = WorkShare(worker).split(by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost)
+        let shares = WorkShare(worker.work).split(by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost)
         let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
         return try parts.next(rows.page, of: rows.page.count, shares[1]) { _ in
           var result = result(rows.exceeded)
@@ -55,7 +56,7 @@ package enum FeatureService: FeatureHandlers {
 
   package static func queryIds(_ params: QueryIds.Params, in world: inout World) throws -> Plan<QueryIds.Result> {
     let features = try FeatureQuery(params, in: world)
-    let terms = try features.terms(params.orderBy ?? [])
+    let terms = try features.terms(params.orderBy)
     let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 1_000_000, else: 100_000)
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
@@ -68,7 +69,7 @@ package enum FeatureService: FeatureHandlers {
     }
     guard params.wantsParts else { return try plan(effort: effort, found) }
     return TaskPlan(parts: { worker in
-      var result = try found(WorkShare(worker))
+      var result = try found(WorkShare(worker.work))
       let ids = result.ids
       result.ids = []
       return Self.part(ids[...], of: result)
@@ -118,7 +119,8 @@ package enum FeatureService: FeatureHandlers {
       let extent = try features.extent(in: reference, transformer, share)
       return .init(
         revision: revision, spatialReference: reference.definition, count: extent.count,
-        extent: extent.box.map(Wire.envelope), failed: extent.failed.isEmpty ? nil : extent.failed)
+        extent: extent.box.map(Wire.envelope),
+        failed: extent.failed.isEmpty ? nil : try extent.failed.map(FeatureProtocol.FailedFeature.init))
     }
   }
 
@@ -131,7 +133,7 @@ package enum FeatureService: FeatureHandlers {
     if effort <= FeatureQuery.maxInlineEffort {
       do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.NeedsWorker {}
     }
-    return TaskPlan(result: { worker in try answer(WorkShare(worker)) })
+    return TaskPlan(result: { worker in try answer(WorkShare(worker.work)) })
   }
 }
 

@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Proximity
 import WireCoding
 
@@ -13,7 +14,8 @@ package enum LocatorService: LocatorHandlers {
   package static func geocode(_ params: Geocode.Params, in world: inout World) throws -> Plan<Geocode.Result> {
     let features = try FeatureQuery(params, in: world)
     let preferred = try params.preferredSearchLocation.map { try Wire.point($0) }
-    let positions = try PlacePositions(of: features, from: preferred, in: params.spatialReference, world)
+    let given = try world.canonical(params.spatialReference)
+    let positions = try PlacePositions(of: features, from: preferred, in: given, world)
     let locator = try Locator(
       features, params.searchText, params.field, weightField: params.weightField, minScore: params.minScore,
       preferring: positions)
@@ -37,7 +39,8 @@ package enum LocatorService: LocatorHandlers {
   package static func suggest(_ params: Suggest.Params, in world: inout World) throws -> Plan<Suggest.Result> {
     let features = try FeatureQuery(params, in: world)
     let preferred = try params.preferredSearchLocation.map { try Wire.point($0) }
-    let positions = try PlacePositions(of: features, from: preferred, in: params.spatialReference, world)
+    let given = try world.canonical(params.spatialReference)
+    let positions = try PlacePositions(of: features, from: preferred, in: given, world)
     let locator = try Locator(
       features, params.searchText, params.field, weightField: params.weightField, minScore: 0, preferring: positions)
     let (revision, limit) = (world.revision, params.maxResults)
@@ -65,10 +68,11 @@ package enum LocatorService: LocatorHandlers {
   ) throws -> Plan<ReverseGeocode.Result> {
     let features = try FeatureQuery(params, in: world)
     let location = try Wire.point(params.location)
+    let given = try world.canonical(params.spatialReference)
     let nearest = try NearestFeatures(
-      features, params.location, at: "/params/location", in: params.spatialReference, limit: params.maxResults,
-      maxDistance: params.maxDistance, planar: false, world)
-    let positions = try PlacePositions(of: features, from: location, in: params.spatialReference, world)
+      features, try Wire.geometry(params.location, keepsEmptyPoints: true), at: "/location", in: given,
+      limit: params.maxResults, maxDistance: params.maxDistance, planar: false, world)
+    let positions = try PlacePositions(of: features, from: location, in: given, world)
     let column = try features.column(params.field, at: "/field")
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let columns = try columns(params.resultAttributeNames, of: features)

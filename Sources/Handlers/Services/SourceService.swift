@@ -6,6 +6,7 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Reading
 import StateTree
 import WireCoding
@@ -78,7 +79,7 @@ package enum SourceService: SourceHandlers {
   ) -> Plan<JSONOpaque> {
     TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
-      let (driver, layers, warnings) = try schema(of: origin, worker) { worker.report($0) }
+      let (driver, layers, warnings) = try schema(of: origin, worker) { worker.work.report($0) }
       return { world in
         // A concurrent request may have opened it meanwhile.
         if let source = try world.existing(id?.rawValue, ifExists, Source.self) { return Wire.object(source, world) }

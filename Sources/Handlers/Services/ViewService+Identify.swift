@@ -8,13 +8,14 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import WireCoding
 
 extension ViewService {
   package static func identify(_ params: Identify.Params, in world: inout World) throws -> Plan<Identify.Result> {
     let identification = try Identification(params, in: world)
     return TaskPlan(result: { worker in
-      let shares = WorkShare(worker).split(by: 4, 1)
+      let shares = WorkShare(worker.work).split(by: 4, 1)
       let found = try identification.found(shares[0]).filter { !$0.hits.isEmpty || $0.error != nil }
       var writing = IdentifyWriting(params, worker)
       var results: [ViewProtocol.IdentifyResult] = []
@@ -31,7 +32,7 @@ extension ViewService {
     let identification = try Identification(params, in: world)
     let mode = SelectionMode(params.mode)
     return TaskPlan(.edit) { worker in
-      let found = try identification.found(WorkShare(worker)).map { ($0.layer.object, $0.ids) }
+      let found = try identification.found(WorkShare(worker.work)).map { ($0.layer.object, $0.ids) }
       return { world in
         let results = try found.compactMap { (object, ids) in try select(ids, mode, of: object, &world) }
         return .init(revision: world.revision, results: results)
@@ -73,7 +74,7 @@ private struct IdentifyWriting {
   private var room: Int
 
   init(_ params: ViewProtocol.Identify.Params, _ worker: Worker) {
-    (self.params, self.worker, room) = (params, worker, worker.resultBytes)
+    (self.params, self.worker, room) = (params, worker, worker.work.resultBytes)
   }
 
   /// The result of a layer or overlay; nil where it has no popups, and they alone are wanted.
@@ -98,7 +99,7 @@ private struct IdentifyWriting {
     guard let clusters = found.clusters, clusters.portrayal.hasPopups else { return [] }
     let nodes = found.hits.clusters.map(\.node)
     let rows = try clusters.portrayal.attributes.rows(of: nodes, in: clusters.features) { _ in
-      try share.worker?.checkCancelled()
+      try share.work?.checkCancelled()
     }
     return zip(nodes, rows).compactMap { node, row in
       let id = clusters.features.clusterID(of: node)
@@ -123,7 +124,7 @@ private struct IdentifyWriting {
       try worker.checkCancelled()
       try FeatureWriter.writeFeature(
         row, layer.store.schema, selection, to: &writer, checkpoint: worker.checkCancelled)
-      guard writer.count <= room else { throw RPCError.resultTooLarge(limit: worker.resultBytes) }
+      guard writer.count <= room else { throw RPCError.resultTooLarge(limit: worker.work.resultBytes) }
     }
     writer.endArray()
     room -= writer.count

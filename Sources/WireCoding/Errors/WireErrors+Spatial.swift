@@ -1,9 +1,11 @@
-// Wire errors of spatial relations.
+// Wire errors of questions about features.
 
 import GeoProtocol
 import Geometry
 import JSONRPC
+import Planning
 import SpatialRelations
+import Statistics
 
 extension RPCError {
   /// - Parameter path: of the constant geometry.
@@ -26,5 +28,29 @@ extension RPCError {
     case .interrupted: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }
+  }
+
+  /// - Parameter prefix: what the error's paths start from.
+  init(_ error: QueryError, at prefix: String) {
+    switch error {
+    case .invalid(let message, let kind, let path, let expected):
+      let kind: ErrorKind =
+        switch kind {
+        case .value: .invalidParams
+        case .geometry: .invalidGeometry
+        case .range: .outOfRange
+        }
+      self = RPCError(kind, message, path: prefix + path, expected: expected)
+    case .duplicateName(let name, let path):
+      self = RPCError(.duplicateItem, "Records would have \"\(name)\" twice.", path: prefix + path).with("id", name)
+    case .resultTooLarge(let limit): self = .resultTooLarge(limit: limit)
+    }
+  }
+
+  init(_ error: TooManyGroups) {
+    self = RPCError(
+      .tooManyGroups,
+      "There are too many distinct values to group by: group a part of the features, or by other fields."
+    ).with("limit", error.limit)
   }
 }

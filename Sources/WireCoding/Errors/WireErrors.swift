@@ -6,8 +6,10 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
+import Planning
 import Reading
 import SpatialRelations
+import Statistics
 
 extension RPCError {
   package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
@@ -40,6 +42,8 @@ extension RPCError {
     case let error as SymbologyError: self.init(error, at: prefix)
     case let error as ModelError: self.init(error, in: root, at: prefix, place, world)
     case let error as TransformError: self.init(error, place)
+    case let error as QueryError: self.init(error, at: prefix)
+    case let error as TooManyGroups: self.init(error)
     case let error as SpatialError: self.init(error, at: prefix + "/geometry")
     case let error as ReadError: self.init(error, place)
     case is CancellationError: self = .cancelled

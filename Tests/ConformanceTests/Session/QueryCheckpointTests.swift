@@ -90,7 +90,7 @@ struct QueryCheckpointTests {
         reports.append(fraction)
         return reports.count
       }
-      if count == last { worker.withLock { _ = $0?.cancel() } }
+      if count == last { worker.withLock { _ = $0?.work.cancel() } }
     }
     worker.withLock { $0 = made }
     do {

@@ -4,7 +4,7 @@ import FeatureStore
 import Geometry
 
 /// Finds the related features by a table of the keys of one side.
-struct RelatedFeatures {
+package struct RelatedFeatures {
   /// A value that relates features; numbers are equal by value.
   private enum Key: Hashable {
     case integer(Int64)
@@ -26,10 +26,10 @@ struct RelatedFeatures {
   }
 
   /// A feature of the origin with rows of related features.
-  struct Group {
-    let id: Int
-    let count: Int
-    var rows: ArraySlice<UInt32>
+  package struct Group {
+    package let id: Int
+    package let count: Int
+    package var rows: ArraySlice<UInt32>
   }
 
   /// The groups of the origin's rows, with at most `limit` related features in all; and whether there are more.
@@ -38,7 +38,7 @@ struct RelatedFeatures {
   ///   - related: rows in the order of each group.
   ///   - share: of the worker; called for every few thousand rows.
   /// - Complexity: O(n + m) in the rows of both sides.
-  static func groups(
+  package static func groups(
     _ origin: (store: FeatureStore, rows: [UInt32], column: Int),
     _ related: (store: FeatureStore, rows: [UInt32], column: Int), limit: Int, _ share: WorkShare
   ) throws -> (groups: [Group], exceeded: Bool) {

@@ -2,24 +2,20 @@
 
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSON
-import JSONRPC
 import Proximity
 import Statistics
-import WireCoding
 
 /// A question for the features nearest to places.
-struct NearestFeatures: Sendable {
+package struct NearestFeatures: Sendable {
   /// The nearest of all places, one place after the other.
-  struct Answer {
-    var counts: [Int] = []
-    var neighbours: [Neighbour] = []
-    var exceeded = false
+  package struct Answer {
+    package var counts: [Int] = []
+    package var neighbours: [Neighbour] = []
+    package var exceeded = false
   }
 
-  let features: FeatureQuery
+  private let features: FeatureQuery
   private let places: [Point]
   private let limit: Int
   private let radius: Double
@@ -32,10 +28,10 @@ struct NearestFeatures: Sendable {
   static let resultLimit = 1_000_000
 
   /// - Parameters:
-  ///   - locations: a point or a multipoint in `reference`, that of the features when nil; `path` is the param's.
+  ///   - locations: a point or a multipoint in `reference`, that of the features when nil; `path` is its place in errors.
   ///   - limit: nil for 1, or 1000 within a distance.
-  init(
-    _ features: FeatureQuery, _ locations: JSONOpaque, at path: String, in reference: String?, limit: Int?,
+  package init(
+    _ features: FeatureQuery, _ locations: Geometry, at path: String, in reference: SpatialReference?, limit: Int?,
     maxDistance: Double?, planar: Bool, _ world: borrowing World
   ) throws {
     self.features = features
@@ -43,40 +39,41 @@ struct NearestFeatures: Sendable {
     (isPlanar, isBounded) = (planar, maxDistance != nil)
     radius = maxDistance ?? .infinity
     self.limit = limit ?? (isBounded ? 1000 : 1)
-    let given = try world.canonical(reference) ?? features.reference
     places = try Self.positions(
-      locations, at: path, from: given, to: planar ? features.reference : .wgs84, world.transformer)
+      locations, at: path, from: reference ?? features.reference, to: planar ? features.reference : .wgs84,
+      world.transformer)
     try checkLimit(limit)
   }
 
   private func checkLimit(_ given: Int?) throws {
     guard let given, places.count > Self.resultLimit / given else { return }
-    throw RPCError(
-      .invalidParams, "At most \(Self.resultLimit) features are returned for all places.", path: "/params/limit",
+    throw QueryError.invalid(
+      "At most \(Self.resultLimit) features are returned for all places.", path: "/limit",
       expected: "at most \(Self.resultLimit / max(places.count, 1))")
   }
 
   private static func positions(
-    _ opaque: JSONOpaque, at path: String, from given: SpatialReference, to reference: SpatialReference,
+    _ locations: Geometry, at path: String, from given: SpatialReference, to reference: SpatialReference,
     _ transformer: any CoordinateTransformer
   ) throws -> [Point] {
     let positions: Positions
-    switch try Wire.geometry(opaque, keepsEmptyPoints: true) {
+    switch locations {
     case .point(let point?): positions = Positions([point])
     case .multiPoint(let points) where points.count <= placeLimit: positions = points
     default:
-      throw RPCError(
-        .invalidGeometry, "Places are a point or a multipoint.", path: path,
+      throw QueryError.invalid(
+        "Places are a point or a multipoint.", .geometry, path: path,
         expected: "a point, or a multipoint of at most \(placeLimit)")
     }
     if let index = (0..<positions.count).first(where: { positions[$0].x.isNaN }) {
-      throw RPCError(.invalidGeometry, "Place \(index) is empty.", path: path, expected: "places that are not empty")
+      throw QueryError.invalid(
+        "Place \(index) is empty.", .geometry, path: path, expected: "places that are not empty")
     }
     guard case .multiPoint(let moved) = try transformer.transform(.multiPoint(positions), from: given, to: reference)
     else { return [] }
     if reference == .wgs84, let index = (0..<moved.count).first(where: { abs(moved[$0].y) > 90 }) {
-      throw RPCError(
-        .outOfRange, "Place \(index) is beyond a pole.", path: path, expected: "a latitude in -90...90")
+      throw QueryError.invalid(
+        "Place \(index) is beyond a pole.", .range, path: path, expected: "a latitude in -90...90")
     }
     return moved.points
   }
@@ -85,7 +82,7 @@ struct NearestFeatures: Sendable {
   private var effortOfEach: Int { (isPlanar ? 50 : 100) + min(limit, features.store.count) * (isPlanar ? 2 : 40) }
   private var movesFeatures: Bool { !isPlanar && features.reference != .wgs84 }
 
-  var effort: Int {
+  package var effort: Int {
     let filtering = features.isAll ? 0 : features.effort
     let moving = movesFeatures ? features.store.count * FeatureQuery.transformCost : 0
     // Distances to lines and polygons take a hundred times as long.
@@ -93,7 +90,7 @@ struct NearestFeatures: Sendable {
     return filtering + moving + places.count * effortOfEach * factor
   }
 
-  func answer(_ share: WorkShare) throws -> Answer {
+  package func answer(_ share: WorkShare) throws -> Answer {
     let shares = share.split(
       by: features.isAll ? 0 : features.effort, movesFeatures ? features.store.count * FeatureQuery.transformCost : 0,
       places.count * effortOfEach)
@@ -105,7 +102,7 @@ struct NearestFeatures: Sendable {
     }
     let query = NearestQuery(
       store, rows: rows.map { RowSet($0) }, count: limit + (isBounded ? 1 : 0), radius: radius,
-      checking: { try share.worker?.checkCancelled() })
+      checking: { try share.work?.checkCancelled() })
     var answer = Answer()
     for (index, place) in places.enumerated() {
       try shares[2].checkpoint(index, of: places.count)
@@ -113,7 +110,9 @@ struct NearestFeatures: Sendable {
       answer.exceeded = answer.exceeded || found.count > limit
       answer.counts.append(min(found.count, limit))
       answer.neighbours += found.prefix(limit)
-      guard answer.neighbours.count <= Self.resultLimit else { throw RPCError.resultTooLarge(limit: Self.resultLimit) }
+      guard answer.neighbours.count <= Self.resultLimit else {
+        throw QueryError.resultTooLarge(limit: Self.resultLimit)
+      }
     }
     return answer
   }

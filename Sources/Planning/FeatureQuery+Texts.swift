@@ -16,7 +16,7 @@ extension FeatureQuery {
     var start = 0
     while start < rows.count, kept.count < first {
       let block = block(from: rows[start...])
-      if share.worker == nil, block.isFull { throw NeedsWorker() }
+      if share.work == nil, block.isFull { throw NeedsWorker() }
       try share.checkpoint(start, of: rows.count)
       kept += try body(Array(rows[start..<start + block.count]))
       start += block.count

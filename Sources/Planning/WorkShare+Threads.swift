@@ -10,8 +10,8 @@ extension WorkShare {
 
   /// The results of `body` for 0..<count, in order. On the loop in one thread, on a worker in several, of which the first one reports
   /// progress. The first error ends all.
-  func concurrently<Part: Sendable>(_ count: Int, _ body: @Sendable (Int) throws -> Part) throws -> [Part] {
-    guard let worker, count > 1, Self.threadLimit > 1 else {
+  package func concurrently<Part: Sendable>(_ count: Int, _ body: @Sendable (Int) throws -> Part) throws -> [Part] {
+    guard let work, count > 1, Self.threadLimit > 1 else {
       return try (0..<count).map { index in
         try checkpoint(index, of: count)
         return try body(index)
@@ -25,7 +25,7 @@ extension WorkShare {
         guard index < count else { return }
         do {
           if thread == 0 { try checkpoint(index, of: count) }
-          let part = try worker.run { try body(index) }
+          let part = try work.run { try body(index) }
           state.withLock { $0.parts[index] = part }
         } catch {
           state.withLock { if $0.error == nil { $0.error = error } }

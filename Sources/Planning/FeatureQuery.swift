@@ -1,21 +1,18 @@
-// Finds the features that match a request: by box (through the index), ids, condition, selection and time; and orders them.
+// Plans how the features that meet a question are found: by box (through the index), ids, condition, selection and time; and orders them.
 
 import Expressions
 import FeatureStore
 import Filtering
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSONRPC
 import Statistics
-import WireCoding
 
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
-struct FeatureQuery: Sendable {
-  let store: FeatureStore
-  let reference: SpatialReference
+package struct FeatureQuery: Sendable {
+  package let store: FeatureStore
+  package let reference: SpatialReference
   /// Nil for an overlay.
-  let layer: LayerFeatures?
+  package let layer: LayerFeatures?
   private let area: Area?
   private let spatial: SpatialFilter?
   private let ids: [Int]?
@@ -29,45 +26,22 @@ struct FeatureQuery: Sendable {
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
 
-  /// - Parameter conditionPath: the param of which `whereClause` is the value.
-  init(
-    _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World,
-    conditionAt conditionPath: String = "/whereClause"
-  ) throws {
-    let id: String
-    switch (params.layer, params.overlay) {
-    case (let name?, nil):
-      id = name
-      let layer = try world.layers.require(ID(name))
-      let features = try layer.requireFeatures()
-      guard let store = features.store else { throw ModelError.notLoaded(name) }
-      (self.store, reference, self.layer) = (store, layer.reference, features)
-    case (nil, let name?):
-      id = name
-      let overlay = try world.overlays.require(ID(name))
-      (store, reference, layer) = (overlay.store, overlay.reference, nil)
-    default: throw ModelError.oneOf(["layer", "overlay"])
-    }
-    let schema = store.schema
-    let parsed = try params.whereClause.map { given in
-      do throws(ExpressionError) { return try Wire.expression(given) } catch {
-        throw ModelError.expression(error, path: conditionPath)
-      }
-    }
-    let given = try world.canonical(params.spatialReference)
-    let (features, extent) = (reference, store.extent)
+  package init(_ question: FeatureQuestion, in world: borrowing World) throws {
+    let source = question.source
+    (store, reference, layer) = (source.store, source.reference, source.layer)
+    let parsed = question.condition
+    let given = question.reference
     condition =
       if let parsed {
-        try world.condition(parsed, over: schema, in: features, given: given, extent: extent, at: conditionPath)
+        try world.condition(
+          parsed, over: store.schema, in: source.reference, given: given, extent: store.extent,
+          at: question.conditionPath)
       } else { nil }
     let layerTime = layer?.time
-    time = try params.timeExtent.map { extent in
-      guard let layerTime else { throw ModelError.noTime(id) }
-      return (try Wire.timeExtent(extent, at: "/params/timeExtent"), layerTime)
-    }
-    area = try Area(params.envelope, params.spatialReference, for: store, in: reference, world)
-    spatial = try SpatialFilter(params, for: store, in: reference, world)
-    (ids, isSelected) = (params.ids, params.isSelected)
+    time = try question.timeExtent.map { ($0, try source.requireTime()) }
+    area = try Area(question.envelope, given, for: store, in: reference, world)
+    spatial = try SpatialFilter(question, world)
+    (ids, isSelected) = (question.ids, question.isSelected)
     lookedUp =
       if ids == nil, area == nil, spatial == nil, let condition {
         try store.candidates(for: condition, checking: nil)
@@ -83,24 +57,24 @@ struct FeatureQuery: Sendable {
   // MARK: Effort
 
   /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
-  static let maxInlineEffort = 50_000
+  package static let maxInlineEffort = 50_000
 
   /// The costs of transforming, writing, generalising and ordering one feature. The unit is one plain test of a feature.
-  static let transformCost = 200
-  static let writeCost = 10
-  static let generalizeCost = 20
-  static let orderCost = 10
+  package static let transformCost = 200
+  package static let writeCost = 10
+  package static let generalizeCost = 20
+  package static let orderCost = 10
 
   /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
   static let maxInlineWeight = 1 << 20
   static let maxInlineTransformWeight = 1 << 14
 
   /// Thrown on the loop when a query needs more time than estimated: it is then repeated by a worker.
-  struct NeedsWorker: Error {}
+  package struct NeedsWorker: Error {}
 
   /// Throws ``NeedsWorker`` on the loop when the rows have much larger geometries or texts than the estimate assumes.
-  func checkWeight(of rows: ArraySlice<UInt32>, transforms: Bool, _ share: WorkShare) throws {
-    guard share.worker == nil else { return }
+  package func checkWeight(of rows: ArraySlice<UInt32>, transforms: Bool, _ share: WorkShare) throws {
+    guard share.work == nil else { return }
     let limit = transforms ? Self.maxInlineTransformWeight : Self.maxInlineWeight
     var weight = 0
     store.forEach(in: rows) {
@@ -111,7 +85,7 @@ struct FeatureQuery: Sendable {
   }
 
   /// The estimated cost of ``rows(_:)``: the number of candidates times the cost of testing one.
-  var effort: Int {
+  package var effort: Int {
     let candidates: Int
     if let ids {
       candidates = ids.count
@@ -148,10 +122,10 @@ struct FeatureQuery: Sendable {
   // MARK: Results
 
   /// Whether the query matches every feature.
-  var isAll: Bool { ids == nil && area == nil && spatial == nil && matchesAll }
+  package var isAll: Bool { ids == nil && area == nil && spatial == nil && matchesAll }
 
   /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
-  var quickCount: Int? {
+  package var quickCount: Int? {
     if isAll { return store.count }
     guard ids == nil, spatial == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference
     else { return nil }
@@ -159,12 +133,12 @@ struct FeatureQuery: Sendable {
   }
 
   /// The matching features: as conditions where a scan of the store's columns finds them, which then needs no list of rows.
-  func selection(first: Int = .max, _ share: WorkShare) throws -> FeatureSelection {
+  package func selection(first: Int = .max, _ share: WorkShare) throws -> FeatureSelection {
     guard ids == nil, area == nil, spatial == nil else { return .rows(try found(first: first, share)) }
     let shares = share.split(by: store.count, store.count * testCost)
     if let lookedUp { return .rows(try matching(lookedUp, first: first, shares[1])) }
     // On a worker the first question for equality builds an index.
-    if share.worker != nil, let condition,
+    if share.work != nil, let condition,
       let rows = try store.candidates(for: condition, checking: { try shares[0].checkpoint($0) })
     {
       return .rows(try matching(rows, first: first, shares[1]))
@@ -176,7 +150,7 @@ struct FeatureQuery: Sendable {
   /// The rows of all matching features, in drawing order.
   ///
   /// - Parameter first: how many are needed at the least, where not all are.
-  func rows(first: Int = .max, _ share: WorkShare) throws -> [UInt32] {
+  package func rows(first: Int = .max, _ share: WorkShare) throws -> [UInt32] {
     let shares = share.split(by: testCost, testCost, 1)
     // The search can end early where rows are found in drawing order.
     let first = store.drawsInOrderOfRows ? first : .max
@@ -190,7 +164,7 @@ struct FeatureQuery: Sendable {
   }
 
   /// The number of matching features.
-  func count(_ share: WorkShare) throws -> Int {
+  package func count(_ share: WorkShare) throws -> Int {
     let shares = share.split(by: 1, 1)
     return switch try selection(shares[0]) {
     case .matching(let conditions): try store.count(where: conditions, checking: shares[1].checkpoint)
@@ -245,7 +219,7 @@ struct FeatureQuery: Sendable {
   private func inBlocks(
     of size: Int, first: Int = .max, _ rows: [UInt32], _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
-    guard share.worker != nil, rows.count > size else { return try body(rows) }
+    guard share.work != nil, rows.count > size else { return try body(rows) }
     var kept: [UInt32] = []
     for start in stride(from: 0, to: rows.count, by: size) where kept.count < first {
       try share.checkpoint(start, of: rows.count)
@@ -254,21 +228,26 @@ struct FeatureQuery: Sendable {
     return kept
   }
 
-  /// The sort terms of `orderBy`.
-  ///
   /// - Throws: `unknownField` for a field that the features do not have.
-  func terms(_ orderBy: [FeatureProtocol.OrderBy]) throws -> [SortTerm] {
-    try orderBy.enumerated().map { index, each in
-      guard let column = store.schema.column(named: each.field) else {
-        throw ModelError.unknownField(
-          each.field, available: store.fields.map(\.name.string), path: "/orderBy/\(index)/field")
-      }
-      return SortTerm(column: column, isDescending: each.order.isDescending)
+  package func terms(_ order: [FeatureOrder]) throws(ModelError) -> [SortTerm] {
+    var terms: [SortTerm] = []
+    for (index, each) in order.enumerated() {
+      terms.append(
+        SortTerm(column: try column(each.field, at: "/orderBy/\(index)/field"), isDescending: each.isDescending))
     }
+    return terms
+  }
+
+  /// The column of a field that a question names.
+  package func column(_ name: String, at path: String) throws(ModelError) -> Int {
+    guard let column = store.schema.column(named: name) else {
+      throw ModelError.unknownField(name, available: store.fields.map(\.name.string), path: path)
+    }
+    return column
   }
 
   /// One page of the matching rows, and whether more follow.
-  func page(
+  package func page(
     _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
     let shares = share.split(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.orderCost)

@@ -3,78 +3,63 @@
 import FeatureStore
 import Filtering
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSON
-import JSONRPC
 import Proximity
 import Synchronization
-import WireCoding
 
 /// A join of features with others.
-struct FeatureJoin: Sendable {
-  let features: FeatureQuery
-  let joined: FeatureQuery
-  private let relationship: FeatureProtocol.JoinRelationship
-  private let nearestCount: Int
-  private let radius: Double
+package struct FeatureJoin: Sendable {
+  package enum Relationship: Sendable {
+    case related(SpatialRelation)
+    /// The nearest `count`, in metres within `radius`.
+    case nearest(count: Int, radius: Double)
+  }
+
+  package let features: FeatureQuery
+  package let joined: FeatureQuery
+  private let relationship: Relationship
   private let transformer: any CoordinateTransformer
   private let geodesy: any Geodesy
   private let wrap: WorldWrap?
 
-  struct Answer {
+  package struct Answer {
     /// The rows of the features, in drawing order.
-    let rows: [UInt32]
+    package let rows: [UInt32]
     /// Rows of the features with those of the joined ones; the pairs of one row lie together.
-    let pairs: RowPairs
+    package let pairs: RowPairs
     /// Of the pairs, with the relationship nearest.
-    var distances: [Double] = []
+    package var distances: [Double] = []
   }
 
   /// Bounds memory: eight bytes a pair, three times over.
   private static let pairLimit = 20_000_000
 
-  init(_ params: FeatureProtocol.Join.Params, in world: borrowing World) throws {
-    features = try FeatureQuery(params, in: world)
-    joined = try Self.joined(params.join, in: world)
+  package init(
+    _ features: FeatureQuery, with joined: FeatureQuery, _ relationship: Relationship, in world: borrowing World
+  ) throws {
+    (self.features, self.joined, self.relationship) = (features, joined, relationship)
     (transformer, geodesy) = (world.transformer, world.geodesy)
-    try Self.checkNearest(params)
-    (relationship, nearestCount) = (params.relationship, params.nearestCount ?? 1)
-    radius = params.maxDistance ?? .infinity
     wrap = WorldWrap(try world.transformer.describe(features.reference), world.transformer)
   }
 
-  /// The joined features, selected as those of a query are.
-  private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
-    let filter = FeatureProtocol.QueryIds.Params(
-      layer: source.layer, overlay: source.overlay, ids: source.ids, whereClause: source.whereClause)
-    do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
-  }
-
-  private static func checkNearest(_ params: FeatureProtocol.Join.Params) throws {
-    guard params.relationship != .nearest else { return }
-    let given = [("nearestCount", params.nearestCount != nil), ("maxDistance", params.maxDistance != nil)]
-    guard let name = given.first(where: \.1)?.0 else { return }
-    throw RPCError(
-      .invalidParams, "\(name) belongs to the relationship nearest.", path: "/params/\(name)",
-      expected: "absent, or the relationship nearest")
-  }
-
-  var effort: Int {
+  package var effort: Int {
     let moving = features.reference == joined.reference ? 0 : joined.store.count * FeatureQuery.transformCost
     return features.effort + joined.effort + moving + (features.store.count + joined.store.count) * 50
   }
 
-  func answer(_ share: WorkShare) throws -> Answer {
+  package func answer(_ share: WorkShare) throws -> Answer {
     let shares = share.split(by: features.effort, joined.effort * 2, effort)
     let rows = try features.rows(shares[0])
     let joinedRows = joined.isAll ? nil : try joined.rows(shares[1])
-    if relationship == .nearest { return try nearest(rows, joinedRows, shares[2]) }
-    guard features.reference != joined.reference else {
-      return Answer(rows: rows, pairs: try pairs(rows, joined.store, joinedRows, shares[2]))
+    switch relationship {
+    case .nearest(let count, let radius): return try nearest(count, radius, rows, joinedRows, shares[2])
+    case .related(let relation):
+      guard features.reference != joined.reference else {
+        return Answer(rows: rows, pairs: try pairs(relation, rows, joined.store, joinedRows, shares[2]))
+      }
+      let moved = try joined.moved(joinedRows, to: features.reference, transformer, shares[1])
+      return Answer(rows: rows, pairs: try own(try pairs(relation, rows, moved, nil, shares[2]), of: moved, share))
     }
-    let moved = try joined.moved(joinedRows, to: features.reference, transformer, shares[1])
-    return Answer(rows: rows, pairs: try own(try pairs(rows, moved, nil, shares[2]), of: moved, share))
   }
 
   /// Pairs with transformed features as pairs with the joined ones, which have the same ids.
@@ -86,19 +71,6 @@ struct FeatureJoin: Sendable {
 
   // MARK: Relations
 
-  private var relation: SpatialRelation {
-    switch relationship {
-    case .intersects, .nearest: .intersects
-    case .within: .within
-    case .contains: .contains
-    case .crosses: .crosses
-    case .overlaps: .overlaps
-    case .touches: .touches
-    case .equals: .equals
-    case .envelopeIntersects: .envelopeIntersects
-    }
-  }
-
   /// Polygons look for points; otherwise the fewer features look for the more.
   private func drivesJoined(_ rows: Int, _ other: FeatureStore, _ otherRows: Int) -> Bool {
     if features.store.isOfPoints != other.isOfPoints { return features.store.isOfPoints }
@@ -106,9 +78,9 @@ struct FeatureJoin: Sendable {
   }
 
   private func pairs(
-    _ rows: [UInt32], _ other: FeatureStore, _ otherRows: [UInt32]?, _ share: WorkShare
+    _ relation: SpatialRelation, _ rows: [UInt32], _ other: FeatureStore, _ otherRows: [UInt32]?, _ share: WorkShare
   ) throws -> RowPairs {
-    let all = try otherRows ?? other.rowsAscending { _ in try share.worker?.checkCancelled() }
+    let all = try otherRows ?? other.rowsAscending { _ in try share.work?.checkCancelled() }
     if drivesJoined(rows.count, other, all.count) {
       let join = SpatialJoin(
         relation, of: features.store, rows: features.isAll ? nil : RowSet(rows), to: other,
@@ -136,29 +108,31 @@ struct FeatureJoin: Sendable {
         slice,
         counting: { count in
           guard total.wrappingAdd(count, ordering: .relaxed).newValue <= Self.pairLimit else {
-            throw RPCError.resultTooLarge(limit: Self.pairLimit)
+            throw QueryError.resultTooLarge(limit: Self.pairLimit)
           }
-        }, checking: { try share.worker?.checkCancelled() })
+        }, checking: { try share.work?.checkCancelled() })
     }
     return RowPairs(joining: parts)
   }
 
   // MARK: Nearest
 
-  private func nearest(_ rows: [UInt32], _ joinedRows: [UInt32]?, _ share: WorkShare) throws -> Answer {
+  private func nearest(
+    _ count: Int, _ radius: Double, _ rows: [UInt32], _ joinedRows: [UInt32]?, _ share: WorkShare
+  ) throws -> Answer {
     let shares = share.split(by: 1, 4)
     let isMoved = joined.reference != .wgs84
     let store = isMoved ? try joined.moved(joinedRows, to: .wgs84, transformer, shares[0]) : joined.store
     let query = NearestQuery(
-      store, rows: isMoved ? nil : joinedRows.map { RowSet($0) }, count: nearestCount, radius: radius,
-      checking: { try share.worker?.checkCancelled() })
+      store, rows: isMoved ? nil : joinedRows.map { RowSet($0) }, count: count, radius: radius,
+      checking: { try share.work?.checkCancelled() })
     let positions = PlacePositions(of: features, transformer, geodesy)
     let size = 256
     let parts = try shares[1].concurrently((rows.count + size - 1) / size) { part in
       var pairs = RowPairs()
       var distances: [Double] = []
       for row in rows[part * size..<min((part + 1) * size, rows.count)] {
-        try share.worker?.checkCancelled()
+        try share.work?.checkCancelled()
         guard let feature = features.store[row], let place = positions.point(of: feature, in: .wgs84) else { continue }
         for each in try query.geodetic(to: place, geodesy) {
           pairs.append(row, each.row)

@@ -2,21 +2,18 @@
 
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSONRPC
 import Names
-import WireCoding
 
 /// A question for places by name.
-struct Locator: Sendable {
+package struct Locator: Sendable {
   /// A place that matches.
-  struct Place {
-    let row: UInt32
-    let id: Int
-    let score: Int
+  package struct Place {
+    package let row: UInt32
+    package let id: Int
+    package let score: Int
     /// Metres from the preferred place; nil without one or without a position.
-    let distance: Double?
+    package let distance: Double?
     let weight: Double
 
     /// Whether it comes before another.
@@ -28,14 +25,14 @@ struct Locator: Sendable {
     }
   }
 
-  let features: FeatureQuery
+  private let features: FeatureQuery
   private let text: NameQuery?
-  let column: Int
+  package let column: Int
   private let weightColumn: Int?
   private let positions: PlacePositions
   private let minScore: Int
 
-  init(
+  package init(
     _ features: FeatureQuery, _ text: String, _ field: String, weightField: String?, minScore: Double,
     preferring preferred: PlacePositions
   ) throws {
@@ -48,10 +45,10 @@ struct Locator: Sendable {
   }
 
   /// The effort of the search, in units of a feature's plain test.
-  var effort: Int { features.effort + features.store.count }
+  package var effort: Int { features.effort + features.store.count }
 
   /// The best places, and whether there are more.
-  func places(_ count: Int, _ share: WorkShare) throws -> (places: [Place], exceeded: Bool) {
+  package func places(_ count: Int, _ share: WorkShare) throws -> (places: [Place], exceeded: Bool) {
     let shares = share.split(by: features.isAll ? 0 : features.effort, features.store.count * 4, features.store.count)
     guard let text else { return ([], false) }
     let allowed = features.isAll ? nil : RowSet(try features.rows(shares[0]))
@@ -68,7 +65,7 @@ struct Locator: Sendable {
           row: match.row, id: feature.id, score: match.score, distance: positions.distance(to: feature),
           weight: weight(of: feature)))
     }
-    try share.worker?.checkCancelled()
+    try share.work?.checkCancelled()
     places.sort { $0.isBefore($1) }
     return (Array(places.prefix(count)), places.count > count)
   }
@@ -83,7 +80,7 @@ struct Locator: Sendable {
   }
 
   /// The name of a feature, as it is stored.
-  static func label(of feature: FeatureRow, _ column: Int) -> String {
+  package static func label(of feature: FeatureRow, _ column: Int) -> String {
     switch feature.value(column) {
     case .string(let text): text
     case .integer(let number): String(number)
@@ -92,18 +89,8 @@ struct Locator: Sendable {
   }
 }
 
-extension FeatureQuery {
-  /// The column of a field that a param names.
-  func column(_ name: String, at path: String) throws -> Int {
-    guard let column = store.schema.column(named: name) else {
-      throw ModelError.unknownField(name, available: store.fields.map(\.name.string), path: path)
-    }
-    return column
-  }
-}
-
 /// Where places are, as points in the features' reference and in others.
-struct PlacePositions: Sendable {
+package struct PlacePositions: Sendable {
   let reference: SpatialReference
   private let transformer: any CoordinateTransformer
   private let geodesy: any Geodesy
@@ -111,11 +98,14 @@ struct PlacePositions: Sendable {
   private let origin: Point?
 
   /// - Parameter origin: in `originReference`, that of the features when nil.
-  init(of features: FeatureQuery, from origin: Point?, in originReference: String?, _ world: borrowing World) throws {
+  package init(
+    of features: FeatureQuery, from origin: Point?, in originReference: SpatialReference?, _ world: borrowing World
+  ) throws(TransformError) {
     reference = features.reference
     (transformer, geodesy) = (world.transformer, world.geodesy)
-    let given = try world.canonical(originReference) ?? features.reference
-    self.origin = try origin.map { [transformer] in try transformer.transform($0, from: given, to: .wgs84) }
+    let given = originReference ?? features.reference
+    self.origin =
+      if let origin { try transformer.transform(origin, from: given, to: .wgs84) } else { nil }
   }
 
   init(of features: FeatureQuery, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy) {
@@ -136,7 +126,7 @@ struct PlacePositions: Sendable {
   }
 
   /// A feature's point in another reference; nil where it has no coordinates there.
-  func point(of feature: FeatureRow, in other: SpatialReference) -> Point? {
+  package func point(of feature: FeatureRow, in other: SpatialReference) -> Point? {
     Self.point(of: feature).flatMap { try? transformer.transform($0, from: reference, to: other) }
   }
 }

@@ -1,33 +1,29 @@
-// The box of a feature query: as the client gave it, for exact tests, and as boxes that the spatial index can search.
+// The box of a feature query: as it was given, for exact tests, and as boxes that the spatial index can search.
 
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSONRPC
-import WireCoding
 
-/// A search box, in the client's spatial reference and in that of the features.
-struct Area: Sendable {
+/// A search box, in the spatial reference in which it was given, and in that of the features.
+package struct Area: Sendable {
   /// The spatial reference of ``boxes``.
   let reference: SpatialReference
   /// The box; two or more, a world's width apart, where it crosses the antimeridian.
   let boxes: [Envelope]
   /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil when no bound is known.
-  let indexBoxes: [Envelope]?
+  package let indexBoxes: [Envelope]?
   /// Computes the envelope of a feature in ``reference``; nil where that is the features' own.
   private let transformedExtent: ProjectedExtent?
 
-  init?(
-    _ envelope: SessionProtocol.Envelope?, _ reference: String?, for store: FeatureStore,
+  package init?(
+    _ envelope: Envelope?, _ reference: SpatialReference?, for store: FeatureStore,
     in features: SpatialReference, _ world: borrowing World
   ) throws {
-    guard var envelope = envelope.map(Wire.envelope) else { return nil }
+    guard var envelope else { return nil }
     guard envelope.yMin <= envelope.yMax else {
-      throw RPCError(
-        .invalidParams, "yMax is below yMin.", path: "/params/envelope/yMax", expected: "number not below yMin")
+      throw QueryError.invalid("yMax is below yMin.", path: "/envelope/yMax", expected: "number not below yMin")
     }
-    self.reference = try world.canonical(reference) ?? features
+    self.reference = reference ?? features
     let info = try world.transformer.describe(self.reference)
     let isOwn = self.reference == features
     if !isOwn { try Self.checkOperation(from: features, to: self.reference, world.transformer) }
@@ -36,9 +32,9 @@ struct Area: Sendable {
     if let wrap = WorldWrap(info, world.transformer) {
       boxes = wrap.turns(of: envelope, over: isOwn ? store.extent : nil)
     } else if envelope.xMin > envelope.xMax {
-      throw RPCError(
-        .invalidParams, "Only a box in a reference that goes around the world can cross the antimeridian.",
-        path: "/params/envelope/xMax", expected: "number not below xMin")
+      throw QueryError.invalid(
+        "Only a box in a reference that goes around the world can cross the antimeridian.", path: "/envelope/xMax",
+        expected: "number not below xMin")
     } else {
       boxes = [envelope]
     }
@@ -87,7 +83,7 @@ struct Area: Sendable {
     row.geometry?.forEachPositions { values.append(xy: $0) }
     // Large geometries are transformed in pieces, with a cancellation check between them.
     for start in stride(from: 0, to: values.count, by: 8192) {
-      try share.worker?.checkCancelled()
+      try share.work?.checkCancelled()
       var piece = Array(values[start..<min(start + 8192, values.count)])
       // A position without coordinates in the reference is outside of the area.
       do throws(TransformError) { try extent.include(&piece) } catch { return false }
@@ -99,8 +95,10 @@ struct Area: Sendable {
 
 extension Area {
   /// The box around what a view shows.
-  init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World) throws {
-    let box = Geometry.multiPoint(view.visibleArea).envelope.map(Wire.envelope)
-    try self.init(box, view.reference.reference.definition, for: store, in: features, world)
+  package init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World)
+    throws
+  {
+    let box = Geometry.multiPoint(view.visibleArea).envelope
+    try self.init(box, view.reference.reference, for: store, in: features, world)
   }
 }

@@ -2,24 +2,21 @@
 
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
-import JSONRPC
-import WireCoding
 
 extension FeatureQuery {
   /// The number of matching features and their extent in `target`; nil when none has a geometry there.
-  struct Extent {
-    let count: Int
-    let box: Envelope?
+  package struct Extent {
+    package let count: Int
+    package let box: Envelope?
     /// The first features that have no coordinates in `target`.
-    var failed: [FeatureProtocol.FailedFeature] = []
+    package var failed: [(id: Int, error: TransformError)] = []
   }
 
   /// So many features that have no coordinates are named.
   private static let failureLimit = 1000
 
-  func extent(
+  package func extent(
     in target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> Extent {
     if isAll, target == reference { return Extent(count: store.count, box: store.extent) }
@@ -35,7 +32,7 @@ extension FeatureQuery {
       return Extent(count: rows.count, box: box.isNone ? nil : box)
     }
     var extent = try ProjectedExtent(from: reference, to: target, transformer)
-    var failed: [FeatureProtocol.FailedFeature] = []
+    var failed: [(id: Int, error: TransformError)] = []
     // Positions of 1024 features are transformed by one call: the call costs more than a position.
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try shares[1].checkpoint(start, of: rows.count)
@@ -45,7 +42,7 @@ extension FeatureQuery {
   }
 
   private func include(
-    _ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent, _ failed: inout [FeatureProtocol.FailedFeature]
+    _ rows: ArraySlice<UInt32>, in extent: inout ProjectedExtent, _ failed: inout [(id: Int, error: TransformError)]
   ) throws {
     var values: [Double] = []
     for row in rows { store[row]?.geometry?.forEachPositions { values.append(xy: $0) } }
@@ -58,18 +55,10 @@ extension FeatureQuery {
         var values: [Double] = []
         feature.geometry?.forEachPositions { values.append(xy: $0) }
         do throws(TransformError) { try extent.include(&values) } catch {
-          let failure = try FeatureProtocol.FailedFeature(feature.id, error)
-          if failed.count < Self.failureLimit { failed.append(failure) }
+          guard case .outsideDomain = error else { throw error }
+          if failed.count < Self.failureLimit { failed.append((feature.id, error)) }
         }
       }
     }
-  }
-}
-
-extension FeatureProtocol.FailedFeature {
-  /// - Throws: an error that is not about a position.
-  init(_ id: Int, _ error: TransformError) throws {
-    guard case .outsideDomain = error else { throw error }
-    self.init(id: id, reason: RPCError(error).message)
   }
 }

@@ -9,7 +9,7 @@ extension FeatureQuery {
   func moved(
     _ rows: [UInt32]?, to target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> FeatureStore {
-    let rows = try rows ?? store.rowsAscending { _ in try share.worker?.checkCancelled() }
+    let rows = try rows ?? store.rowsAscending { _ in try share.work?.checkCancelled() }
     var moved = FeatureStore()
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try share.checkpoint(start, of: rows.count)
@@ -18,7 +18,7 @@ extension FeatureQuery {
         guard let feature = store[row], let geometry = feature.geometry else { continue }
         do {
           let other = try transformer.transform(geometry, from: reference, to: target) {
-            try share.worker?.checkCancelled()
+            try share.work?.checkCancelled()
           }
           batch.begin(id: feature.id)
           batch.setGeometry(other)

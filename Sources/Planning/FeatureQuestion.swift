@@ -1,0 +1,76 @@
+// Which features are asked for, as a plain value: made of a request, or of whatever else looks for features.
+
+import Expressions
+import FeatureStore
+import GeoModel
+import Geometry
+import SpatialRelations
+
+/// The features of a layer or an overlay at one moment.
+package struct FeatureSet: Sendable {
+  package let store: FeatureStore
+  package let reference: SpatialReference
+  /// Its own filters and time; nil for an overlay.
+  package let layer: LayerFeatures?
+  /// Of the layer or overlay, for errors.
+  package let id: String
+
+  /// - Throws: `notLoaded` for a layer without features.
+  package init(_ id: LayerID, in world: borrowing World) throws(ModelError) {
+    let layer = try world.layers.require(id)
+    let features = try layer.requireFeatures()
+    guard let store = features.store else { throw .notLoaded(id.rawValue) }
+    (self.store, reference, self.layer, self.id) = (store, layer.reference, features, id.rawValue)
+  }
+
+  package init(_ id: OverlayID, in world: borrowing World) throws(ModelError) {
+    let overlay = try world.overlays.require(id)
+    (store, reference, layer, self.id) = (overlay.store, overlay.reference, nil, id.rawValue)
+  }
+
+  /// The fields that hold the time of a feature.
+  package func requireTime() throws(ModelError) -> LayerTime {
+    guard let time = layer?.time else { throw .noTime(id) }
+    return time
+  }
+}
+
+/// Conditions that features meet; all of them where there is none. ``FeatureQuery`` plans the search.
+///
+/// ```swift
+/// var question = FeatureQuestion(try FeatureSet(LayerID("roads"), in: world))
+/// question.condition = try Expression("lanes > 2")
+/// let rows = try FeatureQuery(question, in: world).rows(WorkShare(nil))
+/// ```
+package struct FeatureQuestion: Sendable {
+  package let source: FeatureSet
+  package var ids: [Int]?
+  package var condition: Expression?
+  /// Of the condition in errors.
+  package var conditionPath = "/whereClause"
+  package var timeExtent: TimeExtent?
+  /// Features whose envelope intersects the box; with `xMin` above `xMax` it crosses the edge of the world.
+  package var envelope: Envelope?
+  package var geometry: Shape?
+  /// The relation of ``geometry`` to the features.
+  package var relation = SpatialRelation.intersects
+  /// Of the box, of the geometry and of literals in the condition; that of the features when nil.
+  package var reference: SpatialReference?
+  package var isSelected: Bool?
+
+  package init(_ source: FeatureSet) { self.source = source }
+
+  package enum Shape: Sendable {
+    /// With `xMin` above `xMax` it crosses the edge of the world.
+    case box(Envelope)
+    case geometry(Geometry)
+  }
+}
+
+/// A field by which features or groups are ordered.
+package struct FeatureOrder: Sendable {
+  package let field: String
+  package let isDescending: Bool
+
+  package init(_ field: String, isDescending: Bool) { (self.field, self.isDescending) = (field, isDescending) }
+}

@@ -1,0 +1,119 @@
+// The geometry of a feature query and its relation to the features, in any pair of spatial references.
+
+import Expressions
+import FeatureStore
+import Filtering
+import GeoModel
+import Geometry
+import SpatialRelations
+import Synchronization
+
+/// The features to which a geometry has a relation.
+///
+/// The relation is that of the reference of the geometry: features of another one are transformed. It throws
+/// `SpatialError`.
+struct SpatialFilter: Sendable {
+  /// Boxes in the features' reference that hold all features with the relation, for the index; nil where any may have it.
+  let indexBoxes: [Envelope]?
+  /// The estimated cost of testing a point, or another geometry, in units of `FeatureQuery.effort`.
+  let cost: (ofPoint: Int, ofOther: Int)
+  /// The estimated cost of checking and preparing the geometry, in the same unit: about a microsecond a position.
+  let preparationCost: Int
+  /// Transforms features to the reference of the geometry; nil where it is theirs.
+  private let projector: GeometryProjector?
+  private let predicate: LazyPredicate
+
+  init?(_ question: FeatureQuestion, _ world: borrowing World) throws {
+    guard let shape = question.geometry else { return nil }
+    let (store, features) = (question.source.store, question.source.reference)
+    let reference = question.reference ?? features
+    let wrap = WorldWrap(try world.transformer.describe(reference), world.transformer)
+    let geometry = try Self.geometry(shape, wrap)
+    let isOwn = reference == features
+    let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.extent : nil) ?? [0] } ?? [0]
+    projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
+    if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
+    // The relation of a feature to the geometry is the converse.
+    predicate = LazyPredicate(question.relation.converse, geometry, shifts)
+    var positions = 0
+    geometry.forEachPositions { positions += $0.count }
+    preparationCost = 20 * positions * shifts.count
+    let constantCost = geometry.dimension == 2 ? 2 : 40
+    cost = (
+      shifts.count * constantCost + (isOwn ? 0 : FeatureQuery.transformCost),
+      shifts.count * 100 + (isOwn ? 0 : FeatureQuery.transformCost)
+    )
+    guard question.relation.needsCommonPosition, let box = geometry.envelope else {
+      indexBoxes = nil
+      return
+    }
+    let boxes = shifts.map { box.moved(by: $0) }
+    indexBoxes =
+      isOwn ? boxes : Area.indexBoxes(holding: boxes, of: reference, for: store, in: features, world.transformer)
+  }
+
+  /// A box is one polygon, also where it crosses the edge of a world that wraps; without width or height, a line or a point.
+  private static func geometry(_ shape: FeatureQuestion.Shape, _ wrap: WorldWrap?) throws -> Geometry {
+    switch shape {
+    case .geometry(let geometry): return geometry
+    case .box(let box):
+      guard box.xMin > box.xMax else { return Geometry(area: box) }
+      guard let wrap else {
+        throw QueryError.invalid(
+          "Only a box in a reference that goes around the world can cross the antimeridian.", .geometry,
+          path: "/geometry/xMax", expected: "number not below xMin")
+      }
+      return Geometry(area: box.unrolled(around: wrap.width))
+    }
+  }
+
+  /// The rows of the features with the relation, in their order.
+  func filter(_ rows: [UInt32], of store: FeatureStore, _ share: WorkShare) throws -> [UInt32] {
+    let predicate = try predicate.value()
+    guard let projector else {
+      return try predicate.filter(rows, of: store, checking: share.checkpoint)
+    }
+    var kept: [UInt32] = []
+    for (index, row) in rows.enumerated() {
+      if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
+      guard let feature = store[row], let geometry = feature.geometry else { continue }
+      let moved: Geometry
+      do {
+        moved = try projector.project(geometry, checking: { try share.work?.checkCancelled() })
+      } catch is TransformError {
+        continue
+      }
+      do throws(SpatialError) {
+        if try predicate.holds(for: moved) == true { kept.append(row) }
+      } catch { throw error.of(feature.id) }
+    }
+    return kept
+  }
+}
+
+/// A predicate that is made where it is first used: a large geometry takes seconds to check and prepare, so a worker does it.
+private final class LazyPredicate: Sendable {
+  private let made = Mutex<SpatialPredicate?>(nil)
+  private let relation: SpatialRelation
+  private let geometry: Geometry
+  private let shifts: [Double]
+
+  init(_ relation: SpatialRelation, _ geometry: Geometry, _ shifts: [Double]) {
+    (self.relation, self.geometry, self.shifts) = (relation, geometry, shifts)
+  }
+
+  func value() throws -> SpatialPredicate {
+    try made.withLock { made in
+      if let made { return made }
+      let predicate = try SpatialPredicate(relation, geometry, shifts: shifts)
+      made = predicate
+      return predicate
+    }
+  }
+}
+
+extension Envelope {
+  fileprivate func moved(by shift: Double) -> Envelope {
+    Envelope(xMin: xMin + shift, yMin: yMin, xMax: xMax + shift, yMax: yMax)
+  }
+}
