@@ -119,8 +119,8 @@ let package = Package(
     library(
       "WireCoding",
       [
-        "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore", "Expressions",
-        "SpatialRelations", "Elevation", "Reading", "Files", "Platform",
+        "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Statistics", "FeatureStore",
+        "Expressions", "SpatialRelations", "Elevation", "Reading", "Files", "Platform",
       ]),
     library(
       "StateTree",
@@ -137,9 +137,9 @@ let package = Package(
     library(
       "Handlers",
       [
-        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "Geometry", "JSON",
-        "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Names", "Expressions",
-        "SpatialRelations", "Sorting", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
+        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "Geometry",
+        "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
+        "SpatialRelations", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
     library(
       "Links",

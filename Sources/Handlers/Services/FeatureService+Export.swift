@@ -29,7 +29,8 @@ extension FeatureService {
     if geometryType == nil { output.selection.geometry = false }
     if format.record.needsGeometry, !output.selection.geometry {
       throw RPCError(
-        .noGeometry, "\(format.rawValue) has no features without geometry.", path: "/params/path", expected: "another format")
+        .noGeometry, "\(format.rawValue) has no features without geometry.", path: "/params/path",
+        expected: "another format")
     }
     let export = FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy), format: format,
