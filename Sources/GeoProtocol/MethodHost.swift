@@ -97,13 +97,13 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
   }
 
   /// A task that changes nothing.
-  public init(result work: @escaping @Sendable (Types.TaskContext) throws -> R) {
-    self.init(parts: { .answer(try work($0)) })
+  public init(_ kind: Types.TaskKind? = nil, result work: @escaping @Sendable (Types.TaskContext) throws -> R) {
+    self.init(kind, parts: { .answer(try work($0)) })
   }
 
   /// A task whose result is sent in parts.
-  public init(parts work: @escaping Work) {
-    kind = nil
+  public init(_ kind: Types.TaskKind? = nil, parts work: @escaping Work) {
+    self.kind = kind
     prerequisites = []
     abandon = nil
     answer = nil

@@ -24,6 +24,8 @@ public enum LoopLane: Hashable, Sendable {
   case parsing
   /// The application's work, several at a time.
   case work(WorkPriority)
+  /// Work that mostly waits for another process, on threads of its own: however many wait, other work begins at once.
+  case waiting(WorkPriority)
   /// Writing of files: one at a time, in order, independent of other background work.
   case saving
 }

@@ -17,6 +17,16 @@ final class ReaderHandle: Sendable {
   /// Nil once the process is being ended; the socket closes with its last use.
   private let channel: Mutex<Channel?>
   private let life = Mutex(Life.starting)
+  private let pace = Mutex(Pace.normal)
+
+  /// How fast the process may run beside others.
+  enum Pace {
+    /// With the priority of the thread that waits for it.
+    case normal
+    /// When nothing else has work.
+    case low
+    case stopped
+  }
 
   /// Starts a process from a thread that waits for its end: on Linux a reader dies with the thread that spawned it.
   init?(_ executable: String, _ arguments: [String]) {
@@ -38,6 +48,7 @@ final class ReaderHandle: Sendable {
       if case .ended = life, let process { kill(process, SIGKILL) }
       life = process.map { .running($0) } ?? .ended(signal: nil)
     }
+    if pace.withLock({ $0 == .stopped }) { signal(SIGSTOP) }
     if process != nil { reap() }
   }
 
@@ -53,6 +64,20 @@ final class ReaderHandle: Sendable {
       let signal = status & 0x7f
       life = .ended(signal: signal == 0 ? nil : Int(signal))
     }
+  }
+
+  /// Changes how fast the process runs from now on; does not raise its priority.
+  func setPace(_ new: Pace) {
+    let old = pace.withLock { pace in
+      defer { pace = new }
+      return pace
+    }
+    if new == .stopped { signal(SIGSTOP) } else if old == .stopped { signal(SIGCONT) }
+    _ = matchPriority()
+  }
+
+  private func signal(_ number: CInt) {
+    life.withLock { life in if case .running(let process) = life { kill(process, number) } }
   }
 
   /// Ends the process immediately.
@@ -74,9 +99,11 @@ final class ReaderHandle: Sendable {
     return life.withLock { if case .ended(let signal) = $0 { signal } else { nil } }
   }
 
-  /// Gives the process the priority of the calling thread, which waits for it; false if the system does not allow it.
+  private static let lowestPriority: CInt = 19
+
+  /// Gives the process the priority of the calling thread, which waits for it, or the lowest; false if the system does not allow it.
   func matchPriority() -> Bool {
-    let wanted = niceness()
+    let wanted = pace.withLock { $0 == .normal } ? niceness() : Self.lowestPriority
     return life.withLock { life in
       guard case .running(let process) = life, niceness(ofThread: Int(process)) != wanted else { return true }
       return setNiceness(ofThread: Int(process), to: wanted)

@@ -9,15 +9,20 @@ import Synchronization
 final class ReaderWork: Sendable {
   let reader: ReaderHandle
   private let path: String
+  /// Nil for a writer, which the client itself asked for and which ends.
+  private let turns: ReaderTurns?
   private let noteProtections: @Sendable (UInt32) -> Void
   /// Whether a reply to the request has arrived, the driver that recognized the file, and GDAL's last messages.
   private let said = Mutex<(begun: Bool, driver: String?, messages: [String])>((false, nil, []))
   private let memory = Atomic(0)
   static let messageLimit = 20
 
-  init(_ reader: ReaderHandle, _ path: String, _ noteProtections: @escaping @Sendable (UInt32) -> Void) {
+  init(
+    _ reader: ReaderHandle, _ path: String, _ turns: ReaderTurns?, _ noteProtections: @escaping @Sendable (UInt32) -> Void
+  ) {
     self.reader = reader
     self.path = path
+    self.turns = turns
     self.noteProtections = noteProtections
   }
 
@@ -40,9 +45,15 @@ final class ReaderWork: Sendable {
   func finish(
     isCancelled: () -> Bool, _ body: (ReaderReply, Message) throws(ReadError) -> Bool
   ) throws(ReadError) {
+    turns?.begin(reader)
+    defer { turns?.end(reader) }
     while true {
       let (reply, message): (ReaderReply, Message)
-      do throws(ChannelError) { (reply, message) = try reader.receive(path, isCancelled: isCancelled) } catch {
+      do throws(ChannelError) { (reply, message) = try reader.receive(path) {
+          turns?.review(reader)
+          return isCancelled()
+        }
+      } catch {
         if error == .cancelled {
           end()
           throw .cancelled

@@ -25,7 +25,7 @@ extension Readers {
       throw ReadError.writerFailed(ReaderFailure(path: path, driver: nil, signal: nil, messages: [reason]))
     }
     defer { _ = writer.endSignal() }
-    let work = ReaderWork(writer, path) { _ in }
+    let work = ReaderWork(writer, path, nil) { _ in }
     var isEnding = false
     var written: LayerDescription?
     func sendNext() throws {

@@ -28,6 +28,7 @@ public final class Readers: Sendable {
   /// A reader with more resident memory is not kept.
   private static let idleBytes = 192 << 20
   private let protections = Mutex<UInt32?>(nil)
+  private let turns: ReaderTurns
   /// Readers that hold rasters open, least recently used first.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8
@@ -35,9 +36,11 @@ public final class Readers: Sendable {
   /// - Parameters:
   ///   - executable: the program that serves with `--reader`.
   ///   - memory: limit of a reader's address space in bytes.
-  public init(executable: String, memory: UInt64 = 4 << 30) {
+  ///   - longLimit: number of readers that run for longer than a second at the same time.
+  public init(executable: String, memory: UInt64 = 4 << 30, longLimit: Int = 16) {
     self.executable = executable
     self.memory = memory
+    turns = ReaderTurns(longLimit: longLimit)
     arguments = ["--reader", String(memory)]
   }
 
@@ -45,6 +48,9 @@ public final class Readers: Sendable {
     reserve.withLock { $0?.end() }
     idle.withLock { idle in for entry in idle { entry.reader.end() } }
   }
+
+  /// Number of requests to readers at the same time; the caller lets further ones wait.
+  public var limit: Int { turns.limit }
 
   /// The protections of the last reader that began to work; nil before the first.
   public var confinement: [ReaderConfinement]? {
@@ -183,7 +189,7 @@ public final class Readers: Sendable {
       throw .readerFailed(
         ReaderFailure(path: path, driver: nil, signal: nil, messages: ["a reader does not start: \(errorText())"]))
     }
-    let work = ReaderWork(reader, path) { [weak self] held in
+    let work = ReaderWork(reader, path, turns) { [weak self] held in
       self?.protections.withLock { $0 = held }
     }
     // If the reader has died, receiving reports it.

@@ -26,9 +26,10 @@ func serve(_ flags: Flags) -> Never {
     }
   }
   let transformer = PROJTransformer()
+  let readers = Readers(executable: executablePath(), memory: flags.readerMemory, longLimit: flags.readers)
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
-    readers: Readers(executable: executablePath(), memory: flags.readerMemory), logger: logger, now: currentInstant)
+    readers: readers, logger: logger, now: currentInstant)
   configuration.limits = flags.limits
   configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
@@ -36,7 +37,7 @@ func serve(_ flags: Flags) -> Never {
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes
   let wiring = configuration
-  StdioServer.run(logger: logger, trace: trace, atEnd: UnfinishedSaves.remove) { loop, recorder in
+  StdioServer.run(logger: logger, trace: trace, waitingLimit: readers.limit, atEnd: UnfinishedSaves.remove) { loop, recorder in
     Host.makeSession(wiring, on: loop, recorder: recorder)
   }
 }

@@ -21,13 +21,13 @@ import Testing
   @Test func `when every thread is taken the most urgent work is next, then the oldest`() {
     let pool = pool()
     let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    for _ in 0..<WorkPool.threadLimit {
+    for _ in 0..<pool.threadLimit {
       pool.submit(.utility) {
         begun.signal()
         go.wait()
       }
     }
-    for _ in 0..<WorkPool.threadLimit { begun.wait() }
+    for _ in 0..<pool.threadLimit { begun.wait() }
     let log = Log()
     for (priority, name) in [
       (WorkPriority.background, "last"), (.utility, "third"), (.utility, "fourth"), (.userInitiated, "first"),
@@ -42,7 +42,7 @@ import Testing
     go.signal()
     for _ in 0..<5 { done.wait() }
     #expect(log.entries.withLock(\.self) == ["first", "second", "third", "fourth", "last"])
-    for _ in 1..<WorkPool.threadLimit { go.signal() }
+    for _ in 1..<pool.threadLimit { go.signal() }
   }
 
   /// One thread is woken at a time, and wakes the next: none may be forgotten.
@@ -94,13 +94,13 @@ import Testing
     let usual = niceness()
     let log = Log()
     let (begun, go, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    for _ in 0..<WorkPool.threadLimit {
+    for _ in 0..<pool.threadLimit {
       pool.submit(.background) {
         begun.signal()
         go.wait()
       }
     }
-    for _ in 0..<WorkPool.threadLimit { begun.wait() }
+    for _ in 0..<pool.threadLimit { begun.wait() }
     pool.submit(.utility) {
       log.add("\(niceness() - usual)")
       done.signal()
@@ -108,6 +108,6 @@ import Testing
     go.signal()
     done.wait()
     #expect(log.entries.withLock(\.self) == ["0"])
-    for _ in 1..<WorkPool.threadLimit { go.signal() }
+    for _ in 1..<pool.threadLimit { go.signal() }
   }
 }

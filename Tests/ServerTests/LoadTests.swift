@@ -55,6 +55,28 @@ import Testing
     #expect(try server.line().hasPrefix(#"{"jsonrpc":"2.0","id":9,"result":"#))
   }
 
+  @Test func `of files that never end a few are read at a time, in order, and short ones at once`() throws {
+    let server = try ServerProcess.started(["--readers", "2"])
+    let endless = "\(ProjectRoot.path)/Tests/Fixtures/endless_view.gpkg"
+    for number in 1...6 {
+      try server.send(request("\(number)", "source/open", #"{"path":"\#(endless)"}"#) + "\n")
+    }
+    func untilStopped(_ count: Int) {
+      let deadline = ContinuousClock.now + .seconds(30)
+      while server.stoppedReaders != count, ContinuousClock.now < deadline, !server.hasOutput(milliseconds: 2) {}
+    }
+    untilStopped(4)
+    #expect(server.stoppedReaders == 4)
+    try server.send(
+      request("7", "source/openInline", #"{"data":{"type":"Point","coordinates":[1,2]}}"#) + "\n" + cancel("1")
+        + cancel("5"))
+    #expect(failure(try server.reply()) == "1 -32800 cancelled")
+    #expect(failure(try server.reply()) == "5 -32800 cancelled")
+    #expect(try server.reply().hasPrefix(#"{"jsonrpc":"2.0","id":7,"result":"#))
+    untilStopped(2)
+    #expect(server.stoppedReaders == 2)
+  }
+
   @Test func `a relation that GEOS would decide in hours is cancelled, and its work stops`() throws {
     let server = try ServerProcess.started()
     let tangled = (0..<20_000).map { "[\(Double($0 % 2) + Double($0) * 1e-8),\(Double($0 % 2) - Double($0) * 1e-8)]" }

@@ -272,6 +272,9 @@ public final class ServerProcess {
     threads.flatMap { readFile("\($0)/children").split(separator: " ").compactMap { pid_t($0) } }
   }
 
+  /// Number of readers that the server has stopped.
+  public var stoppedReaders: Int { readers.count { readFile("/proc/\($0)/stat").contains(") T ") } }
+
   /// The folder of each of its threads.
   private var threads: [String] {
     var found: [String] = []

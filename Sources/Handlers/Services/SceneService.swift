@@ -23,7 +23,7 @@ package enum SceneService: SceneHandlers {
       return Wire.object(try world.addScene(id: id, title: params.title, elevationSources: elevationSources), world)
     }
     if params.elevationSources.isEmpty { return TaskPlan(.edit, answer: try add([], to: &world)) }
-    return TaskPlan(.edit) { worker in
+    return TaskPlan(.openRaster) { worker in
       let opened = try params.elevationSources.map { try elevationSource(try worker.files.path($0), worker) }
       return { try add(opened, to: &$0) }
     }
@@ -62,7 +62,7 @@ package enum SceneService: SceneHandlers {
   ) throws -> Plan<AddElevationSource.Result> {
     try world.checkElevationSource(params.id, in: ID(params.scene), at: params.index)
     let document = world.document.number
-    return TaskPlan(.edit) { worker in
+    return TaskPlan(.openRaster) { worker in
       let source = try elevationSource(try worker.files.path(params.path), worker)
       return { world in
         try checkDocument(document, ID(params.scene), world)
@@ -84,7 +84,7 @@ package enum SceneService: SceneHandlers {
     let scene = SceneID(params.scene)
     let source = try world.elevationSource(params.elevationSource, in: scene)
     let document = world.document.number
-    return TaskPlan(.edit) { worker in
+    return TaskPlan(.openRaster) { worker in
       let outcome = try source.failure.map { _ in try retried(source.path.string, worker) }
       return { world in
         try checkDocument(document, scene, world)
@@ -137,7 +137,7 @@ package enum SceneService: SceneHandlers {
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
-    return TaskPlan(result: { worker in
+    return TaskPlan(.readRaster, result: { worker in
       let elevations = try surface.elevations(
         at: requested, reference: reference, interpolation: .init(params.interpolation),
         stopsAtNoData: params.stopAtNoData, transformer: transformer

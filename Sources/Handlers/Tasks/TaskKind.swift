@@ -15,12 +15,26 @@ package enum TaskKind: Hashable, Sendable {
   case saveDocument
   /// Ends with a change of the model.
   case edit
+  /// Opens a raster and ends with a change of the model.
+  case openRaster
+  /// Reads values of open rasters.
+  case readRaster
 
   /// Whether it belongs to the document that is open, and makes no sense while another takes its place.
-  package var needsDocument: Bool { self != .openDocument }
+  package var needsDocument: Bool {
+    switch self {
+    case .openDocument, .readRaster: false
+    case .openSource, .load, .saveDocument, .edit, .openRaster: true
+    }
+  }
 
   /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
-  package var readsFile: Bool { self != .saveDocument }
+  package var readsFile: Bool {
+    switch self {
+    case .saveDocument, .readRaster: false
+    case .openSource, .load, .openDocument, .edit, .openRaster: true
+    }
+  }
 
   /// Where it works.
   ///
@@ -31,7 +45,9 @@ package enum TaskKind: Hashable, Sendable {
     case .saveDocument: .saving
     // Commands wait for it.
     case .openDocument: .work(priority ?? .userInitiated)
-    case .openSource, .load, .edit: .work(priority ?? .utility)
+    case .edit: .work(priority ?? .utility)
+    // Beyond the reader's work there is little to do.
+    case .openSource, .load, .openRaster, .readRaster: .waiting(priority ?? .utility)
     }
   }
 
@@ -39,7 +55,7 @@ package enum TaskKind: Hashable, Sendable {
     switch self {
     case .load(let layer): .load(layer)
     case .openDocument: .openDocument
-    case .openSource, .saveDocument, .edit: nil
+    case .openSource, .saveDocument, .edit, .openRaster, .readRaster: nil
     }
   }
 }

@@ -65,7 +65,7 @@ package final class RunningTask {
       switch kind {
       case .load(let layer): ObjectReference(.layers, layer.rawValue)
       case .openDocument: nil
-      case .openSource, .saveDocument, .edit, nil: request?.scope
+      case .openSource, .saveDocument, .edit, .openRaster, .readRaster, nil: request?.scope
       }
     self.request = request
     partWindow = request?.meta.partialResultWindow

@@ -10,18 +10,21 @@ final class NIOLoop: Loop {
   private let parsing = NIOThreadPool(numberOfThreads: 1)
   private let saving = NIOThreadPool(numberOfThreads: 1)
   private let work: WorkPool
+  private let waiting: WorkPool
   /// Whether a timer that lowers the priority of long work is running.
   private let watchesWork = Atomic(false)
 
-  init(_ eventLoop: any EventLoop) {
+  /// - Parameter waitingLimit: number of pieces of work in the lane ``LoopLane/waiting(_:)`` that have begun and not ended.
+  init(_ eventLoop: any EventLoop, waitingLimit: Int) {
     self.eventLoop = eventLoop
     work = WorkPool(later: eventLoop.execute)
+    waiting = WorkPool(threadLimit: waitingLimit, later: eventLoop.execute)
   }
 
   var nanoseconds: UInt64 { NIODeadline.now().uptimeNanoseconds }
   var isCurrent: Bool { eventLoop.inEventLoop }
   /// Whether worker threads, which share the processors with the loop, are busy.
-  var isWorking: Bool { work.isWorking }
+  var isWorking: Bool { work.isWorking || waiting.isWorking }
 
   func execute(_ work: @escaping @Sendable () -> Void) { eventLoop.execute(work) }
 
@@ -42,9 +45,8 @@ final class NIOLoop: Loop {
     switch lane {
     case .parsing: submit(work, to: parsing)
     case .saving: submit(work, to: saving)
-    case .work(let priority):
-      self.work.submit(priority, work)
-      if !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
+    case .work(let priority): submit(work, priority, to: self.work)
+    case .waiting(let priority): submit(work, priority, to: waiting)
     }
   }
 
@@ -54,10 +56,16 @@ final class NIOLoop: Loop {
     pool.submit { _ in work() }
   }
 
+  private func submit(_ work: @escaping @Sendable () -> Void, _ priority: WorkPriority, to pool: WorkPool) {
+    pool.submit(priority, work)
+    if !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
+  }
+
   private func watchWork() {
     eventLoop.scheduleTask(in: .nanoseconds(Int64(WorkPool.lowerAfter / 2))) { [self] in
       watchesWork.store(false, ordering: .relaxed)
-      if work.lowerLongWork(), !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
+      let remains = [work.lowerLongWork(), waiting.lowerLongWork()].contains(true)
+      if remains, !watchesWork.exchange(true, ordering: .relaxed) { watchWork() }
     }
   }
 }

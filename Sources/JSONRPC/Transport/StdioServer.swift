@@ -15,7 +15,7 @@ public enum StdioServer {
   ///   - makeSession: called once on the loop, which is this thread. A closure in `main.swift` would be isolated to the
   ///     main actor; pass a function.
   public static func run(
-    logger: Logger, trace: TraceFile? = nil, atEnd: @escaping @Sendable () -> Void = {},
+    logger: Logger, trace: TraceFile? = nil, waitingLimit: Int, atEnd: @escaping @Sendable () -> Void = {},
     makeSession: @escaping @Sendable (any Loop, TrafficRecorder?) -> Session
   ) -> Never {
     let streams: StandardStreams
@@ -31,7 +31,7 @@ public enum StdioServer {
       trace?.close()
     }
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { eventLoop in
-      let loop = NIOLoop(eventLoop)
+      let loop = NIOLoop(eventLoop, waitingLimit: waitingLimit)
       let session = makeSession(loop, trace?.record)
       let bound = LoopBound(session, on: session.loop)
       let transport = PipeTransport(

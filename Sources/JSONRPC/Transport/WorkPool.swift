@@ -10,8 +10,7 @@ import Platform
 /// Work that takes longer than ``lowerAfter`` gets a lower priority from the system, unless a request waits for it
 /// (`userInitiated`): ten milliseconds of work take little longer beside many seconds of other work than alone.
 final class WorkPool: Sendable {
-  /// Enough that long tasks, of which a client starts a few, leave threads for short ones.
-  static let threadLimit = max(16, 2 * processorCount())
+  let threadLimit: Int
   /// Nanoseconds.
   static let lowerAfter: UInt64 = 50_000_000
 
@@ -49,7 +48,7 @@ final class WorkPool: Sendable {
     var isWaiting: Bool { waiting.contains { !$0.isEmpty } }
 
     /// Decides whether to wake a thread and, if so, sets ``isWaking``.
-    mutating func beginWaking() -> Bool {
+    mutating func beginWaking(_ threadLimit: Int) -> Bool {
       guard !isWaking, idle > 0 || threads < threadLimit else { return false }
       isWaking = true
       return true
@@ -61,9 +60,16 @@ final class WorkPool: Sendable {
   private let idle = DispatchSemaphore(value: 0)
   private let later: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// - Parameter later: runs its argument later, on a thread with normal priority, because a new thread inherits the priority of
-  ///   the thread that starts it.
-  init(later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.later = later }
+  /// - Parameters:
+  ///   - threadLimit: by default enough that long tasks, of which a client starts a few, leave threads for short ones.
+  ///   - later: runs its argument later, on a thread with normal priority, because a new thread inherits the priority of the thread
+  ///     that starts it.
+  init(
+    threadLimit: Int = max(16, 2 * processorCount()), later: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) {
+    self.threadLimit = threadLimit
+    self.later = later
+  }
 
   var isWorking: Bool { state.withLockedValue { !$0.running.isEmpty } }
 
@@ -74,7 +80,7 @@ final class WorkPool: Sendable {
   func submit(_ priority: WorkPriority, _ body: @escaping @Sendable () -> Void) {
     let wakes = state.withLockedValue { state in
       state.waiting[priority.rank].append(Job(priority: priority, body: body))
-      return state.beginWaking()
+      return state.beginWaking(threadLimit)
     }
     if wakes { later { self.wake() } }
   }
@@ -114,7 +120,7 @@ final class WorkPool: Sendable {
     var isWaking = isWaking
     while true {
       let now = monotonicNanoseconds()
-      let turn = state.withLockedValue { Self.turn(of: thread, isWaking: isWaking, at: now, &$0) }
+      let turn = state.withLockedValue { self.turn(of: thread, isWaking: isWaking, at: now, &$0) }
       isWaking = false
       switch turn {
       case .wait:
@@ -133,7 +139,7 @@ final class WorkPool: Sendable {
   }
 
   /// Ends the thread's last work and begins its next.
-  private static func turn(of thread: Int, isWaking: Bool, at now: UInt64, _ state: inout State) -> Turn {
+  private func turn(of thread: Int, isWaking: Bool, at now: UInt64, _ state: inout State) -> Turn {
     if isWaking { state.isWaking = false }
     let last = state.running.firstIndex { $0.thread == thread }.map { state.running.remove(at: $0) }
     // Only a privileged process may raise a priority again.
@@ -148,7 +154,7 @@ final class WorkPool: Sendable {
     }
     state.running.append(
       Running(thread: thread, priority: job.priority, since: now, isLowered: job.priority == .background))
-    return .work(job, wakes: state.isWaiting && state.beginWaking())
+    return .work(job, wakes: state.isWaiting && state.beginWaking(threadLimit))
   }
 
   /// Lowers the priority of work that has run for long. To be called periodically while there is work.
