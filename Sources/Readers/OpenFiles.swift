@@ -45,8 +45,11 @@ final class OpenFiles {
     for leaf in names {
       let path = database == nil ? "\(folder)/\(leaf)" : leaf
       guard let (descriptor, identity) = Self.open(path, policy) else {
-        let problem = FileIdentity(path: path).map { $0.kind == .regular } ?? true ? errorText() : "not a regular file"
+        let failure = errorText()
         let leadsOutside = realPath(path).map { !policy.allows(realPath: $0) } ?? false
+        let isRegular = FileIdentity(path: path).map { $0.kind == .regular } ?? true
+        let problem = leadsOutside ? errorText(EACCES) : isRegular ? failure : "not a regular file"
+        if leaf == names.first { throw .file(.notReadable(path: path, reason: problem)) }
         if refusesPart, leadsOutside {
           refused = path
           break
@@ -66,7 +69,6 @@ final class OpenFiles {
     self.identities = identities
     self.warnings = warnings
     if let refused { throw .file(.refused(path: path, reason: "\(refused) leads outside the allowed directories")) }
-    guard found.first == names.first else { throw .file(.notReadable(path: path, reason: errorText(EACCES))) }
   }
 
   /// A GeoJSON document in memory, which refers to no file.

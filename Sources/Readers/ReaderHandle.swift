@@ -18,6 +18,10 @@ final class ReaderHandle: Sendable {
   private let channel: Mutex<Channel?>
   private let life = Mutex(Life.starting)
   private let pace = Mutex(Pace.normal)
+  private let reason = Mutex<String?>(nil)
+
+  /// Why the process did not start, or ended without a signal; nil if there is nothing to say.
+  var endReason: String? { reason.withLock { $0 } }
 
   /// How fast the process may run beside others.
   enum Pace {
@@ -38,6 +42,7 @@ final class ReaderHandle: Sendable {
       var process = pid_t()
       var list = words + [nil]
       let failure = creader_spawn(executable, &list, theirs.descriptor, &process)
+      if failure != 0 { reason.withLock { $0 = "\(executable) does not start: \(errorText(failure))" } }
       withExtendedLifetime(theirs) {}
       supervise(failure == 0 ? process : nil)
     }
@@ -62,6 +67,8 @@ final class ReaderHandle: Sendable {
       var status: CInt = 0
       _ = waitpid(process, &status, 0)
       let signal = status & 0x7f
+      let code = (status >> 8) & 0xff
+      if signal == 0, code != 0 { reason.withLock { $0 = "the process ended with code \(code)" } }
       life = .ended(signal: signal == 0 ? nil : Int(signal))
     }
   }

@@ -84,7 +84,8 @@ final class ReaderWork: Sendable {
   func failure(died: Bool = true) -> ReadError {
     let (_, driver, messages) = said.withLock { $0 }
     let signal = reader.endSignal()
+    let reason = died ? reader.endReason.map { [$0] } ?? [] : []
     return .readerFailed(
-      ReaderFailure(path: path, driver: driver, signal: died ? signal : nil, messages: messages))
+      ReaderFailure(path: path, driver: driver, signal: died ? signal : nil, messages: messages + reason))
   }
 }

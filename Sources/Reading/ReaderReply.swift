@@ -6,7 +6,7 @@ import JSON
 
 /// Protections that confine a reader, as far as the system has them.
 public enum ReaderConfinement: Sendable, CaseIterable {
-  case lifetime, network, systemCalls, memory, files
+  case lifetime, network, systemCalls, memory, files, capabilities
 
   /// The bit in ``ReaderReply/ready(_:)``.
   public var bit: UInt32 {
@@ -16,6 +16,7 @@ public enum ReaderConfinement: Sendable, CaseIterable {
     case .systemCalls: UInt32(CREADER_SYSTEM_CALLS)
     case .memory: UInt32(CREADER_MEMORY)
     case .files: UInt32(CREADER_FILES)
+    case .capabilities: UInt32(CREADER_CAPABILITIES)
     }
   }
 }

@@ -146,6 +146,9 @@ import Testing
       }
       // What ended it was the server, if anything.
       guard case .readerFailed(let failure) = error, failure.signal == nil else { throw error }
+      if program == "/nonexistent" {
+        #expect(failure.messages == ["/nonexistent does not start: No such file or directory"])
+      }
     }
   }
 }

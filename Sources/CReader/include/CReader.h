@@ -13,12 +13,14 @@ enum {
   CREADER_DIES_WITH_PARENT = 1,
   /// A network namespace of its own, without interfaces.
   CREADER_NETWORK_NAMESPACE = 2,
-  /// A seccomp filter: no sockets, no programs, no processes, no writing.
+  /// A seccomp filter that allows a list of calls: no sockets, programs, processes, signals to others, or opening for writing.
   CREADER_SYSTEM_CALLS = 4,
   /// Limits of address space and file size.
   CREADER_MEMORY = 8,
   /// Landlock: only the given files are accessible.
   CREADER_FILES = 16,
+  /// No rights of the administrator.
+  CREADER_CAPABILITIES = 32,
 };
 
 /// Spawns `arguments[0]` with `channel` as descriptor 3, /dev/null as the standard streams and no other descriptor.

@@ -588,12 +588,15 @@ public enum SessionProtocol {
     case lifetime
     /// It has a network namespace of its own, without interfaces.
     case network
-    /// A seccomp filter refuses sockets, programs, processes and writing.
+    /// A seccomp filter allows a list of calls: no sockets, programs, processes, signals to others, or opening for
+    /// writing.
     case systemCalls
     /// Its memory is bounded (`--reader-memory`).
     case memory
     /// Landlock lets it open only the files that its libraries need; it receives the source's files already open.
     case files
+    /// It has none of the administrator's rights.
+    case capabilities
   }
 
   /// The severity of a message.

@@ -68,6 +68,7 @@ extension ReaderConfinement: WireWord {
     case .systemCalls: self = .systemCalls
     case .memory: self = .memory
     case .files: self = .files
+    case .capabilities: self = .capabilities
     }
   }
   package var wire: SessionProtocol.Confinement {
@@ -77,6 +78,7 @@ extension ReaderConfinement: WireWord {
     case .systemCalls: .systemCalls
     case .memory: .memory
     case .files: .files
+    case .capabilities: .capabilities
     }
   }
 }

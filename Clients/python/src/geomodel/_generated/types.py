@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "1ebc26423dc241e4"
+PROTOCOL_HASH = "f9d53db7907988f5"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -297,15 +297,19 @@ TraceValue = Literal["off", "messages", "verbose"]
 `verbose`: The same, with params.
 """
 
-Confinement = Literal["lifetime", "network", "systemCalls", "memory", "files"]
+Confinement = Literal[
+    "lifetime", "network", "systemCalls", "memory", "files", "capabilities",
+]
 """A measure that confines processes that read files, where the system supports it.
 
 `lifetime`: The process dies with the server, however the server ends.
 `network`: It has a network namespace of its own, without interfaces.
-`systemCalls`: A seccomp filter refuses sockets, programs, processes and writing.
+`systemCalls`: A seccomp filter allows a list of calls: no sockets, programs, processes, signals to others, or
+opening for writing.
 `memory`: Its memory is bounded (`--reader-memory`).
 `files`: Landlock lets it open only the files that its libraries need; it receives the source's files already
 open.
+`capabilities`: It has none of the administrator's rights.
 """
 
 LogLevel = Literal["error", "warning", "info", "debug"]
