@@ -111,8 +111,8 @@ let package = Package(
     // Foreign files: what server and reader share, the process that reads, and the server's way to it.
     library("Reading", ["Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("GeoJSON", ["Geometry", "Platform"]),
-    library("Reader", ["Reading", "GeoJSON", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
-    library("Readers", ["Reading", "Geometry", "JSON", "Files", "Platform", "CReader"]),
+    library("Reader", ["Reading", "GeoJSON", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader", "CGDAL"]),
+    library("Readers", ["Reading", "GeometryEngine", "Geometry", "JSON", "Files", "Platform", "CReader"]),
     library("Elevation", ["Readers", "Reading", "Geometry", "Files"]),
 
     // The server: each of these imports those above it that it lists, and no other.
@@ -137,7 +137,7 @@ let package = Package(
     library(
       "Handlers",
       [
-        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "Geometry",
+        "Drawing", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel", "GeoProtocol", "GeometryEngine", "Geometry",
         "JSON", "JSONRPC", "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions",
         "SpatialRelations", "Elevation", "Readers", "Reading", "Files", "Calendar", "Platform",
       ]),
@@ -157,7 +157,7 @@ let package = Package(
       "Host",
       [
         "Documents", "Links", "Handlers", "Subscriptions", "StateTree", "WireCoding", "Planning", "GeoModel",
-        "GeoProtocol", "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
+        "GeoProtocol", "SpatialRelations", "GeometryEngine", "Geometry", "JSON", "JSONRPC", "Calendar", "Readers", "Platform", logging,
         .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .executableTarget(

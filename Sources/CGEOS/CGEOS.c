@@ -31,6 +31,11 @@ struct cgeos_interruption cgeos_set_interruption(struct cgeos_interruption next)
   return last;
 }
 
+static _Thread_local void *value;
+
+void *cgeos_thread_value(void) { return value; }
+void cgeos_set_thread_value(void *next) { value = next; }
+
 bool cgeos_is_interruption_requested(void) {
   return interruption.is_requested && interruption.is_requested(interruption.context);
 }

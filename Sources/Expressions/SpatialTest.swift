@@ -121,6 +121,8 @@ extension ExpressionError {
       self.init(.unavailable, at: offset, in: text.utf8, expected: "the library GEOS", found: reason)
     case .interrupted:
       self.init(.unavailable, at: offset, in: text.utf8, expected: "a relation", found: "a cancelled operation")
+    case .tooExpensive, .engineFailed:
+      self.init(.unavailable, at: offset, in: text.utf8, expected: "geometries with fewer crossings", found: "too many")
     }
   }
 }

@@ -23,7 +23,7 @@ public protocol HandlerTypes: SendableMetatype {
 ///
 /// Types of its methods have short names there: `Get.Params` in the handlers of `map/*` is `MapProtocol.Get.Params`. Where
 /// another type in scope has the name, as `Set` has, the long name is necessary.
-public protocol MethodHandlers {
+public protocol MethodHandlers: SendableMetatype {
   associatedtype Types: HandlerTypes
 }
 
@@ -38,7 +38,7 @@ public protocol MethodHost<Types> {
 
   /// Reads the world.
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, Types.World) throws -> R)
+    _ name: StaticString, _ body: @escaping @Sendable (P, Types.World) throws -> R)
 
   /// Changes the world, at once and wholly or not at all, and returns what makes the answer afterwards.
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(

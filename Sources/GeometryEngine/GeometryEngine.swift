@@ -11,6 +11,10 @@ public enum EngineError: Error, Hashable, Sendable {
   case failed(operation: String, reason: String)
   /// The operation was interrupted; see ``GeometryEngine/interruptible(by:_:)``.
   case interrupted
+  /// The operation costs more than the calling thread may spend; see ``RelationAllowance``.
+  case tooExpensive
+  /// The process that computed it died: of its limit of memory, mostly. The signal is nil if it ended by itself.
+  case engineFailed(signal: Int?)
 }
 
 /// Whether a geometry is valid by the Simple Features rules; if not, why and where.

@@ -3,17 +3,32 @@
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import Handlers
 import JSON
 import JSONRPC
 import Links
+import SpatialRelations
 
 extension Client {
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, World) throws -> R
+    _ name: StaticString, _ body: @escaping @Sendable (P, World) throws -> R
   ) {
     router.on(name) { [self] call in
-      try wired(call) { .result(try body(try P(from: call.params), host.world)) }
+      try wired(call) {
+        let params = try P(from: call.params)
+        let world = host.world
+        if let result = try RelationAllowance.attempt({ try body(params, world) }) { return .result(result) }
+        // Later requests do not wait: it is answered as a task, of the world at its place in the order.
+        try session?.checkPending()
+        let request = try TaskRequest(call) { world }
+        let plan = Plan<JSONOpaque>(result: { _ in
+          let result = try body(params, world)
+          return .made { result.encode(to: &$0) }
+        })
+        run(plan, call, request, as: tasks.handle(for: call.id))
+        return .later
+      }
     }
   }
 
@@ -101,16 +116,23 @@ extension Client {
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     flushHeldBack()
     historyWasCut = false
+    let allowance = RelationAllowance(nanoseconds: RelationAllowance.onLoop)
     do {
       try checkMembers(of: call.params, for: call.method)
-      let reply = try body()
+      let reply = try allowance.hold(body)
       if historyWasCut, case .result(let result) = reply { return .result(AfterCut(result: result)) }
       return reply
     } catch {
       if error is JSONError { throw error }
+      if allowance.failure == .tooExpensive {
+        throw RPCError(SpatialError.tooExpensive, at: "/params").with("method", Self.tasks[call.method])
+      }
       throw RPCError(error, in: call.params, at: "/params", host.world) ?? error
     }
   }
+
+  /// Tasks that do what a command may be refused for as too expensive.
+  private static let tasks = ["layer/select": "feature/select"]
 
   /// Throws if a strict client's params, or definitions in those of any client, have members that are not known.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
@@ -141,6 +163,7 @@ extension Client {
       do {
         let answer = try body(&host.world)
         try Propagation.propagate(&host.world)
+        if let failure = RelationAllowance.current?.failure { throw SpatialError(failure) }
         let result = try answer(host.world)
         if !meta.undo { try host.world.checkLive() }
         try checkEdit(since: edit)

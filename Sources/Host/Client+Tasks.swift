@@ -2,6 +2,7 @@
 
 import GeoModel
 import GeoProtocol
+import GeometryEngine
 import Handlers
 import JSON
 import JSONRPC
@@ -73,7 +74,7 @@ extension Client {
     }
   }
 
-  private func run<R: JSONEncodable & Sendable>(
+  func run<R: JSONEncodable & Sendable>(
     _ plan: Plan<R>, _ call: Call, _ request: TaskRequest, as handle: String
   ) {
     let task = make(plan, handle: handle, method: call.method, request)
@@ -175,8 +176,11 @@ extension Client {
     host.world.begin(origin: .task)
     if host.world.clock.mode == .real { host.world.skipTicks(to: realTime) }
     do {
-      let result = try outcome.get()(&host.world)
-      host.propagateOrUnlink()
+      let result = try RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
+        let result = try outcome.get()(&host.world)
+        host.propagateOrUnlink()
+        return result
+      }
       host.commit(task.request?.meta.step ?? task.method)
       tasks.remove(task)
       host.publish()

@@ -1,6 +1,7 @@
 // After every change: publish it to subscriptions, reply to requests that waited for a process, and schedule the next tick.
 
 import GeoModel
+import GeometryEngine
 import Handlers
 import JSONRPC
 import Links
@@ -49,10 +50,12 @@ extension Host {
 
   /// Runs a change that no request makes, and publishes it.
   func perform(_ origin: Origin, canWait: Bool = false, _ body: (inout World) -> Void) {
-    world.begin(origin: origin)
-    body(&world)
-    propagateOrUnlink()
-    publish(canWait: canWait)
+    RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
+      world.begin(origin: origin)
+      body(&world)
+      propagateOrUnlink()
+      publish(canWait: canWait)
+    }
   }
 
   /// Makes a step of history out of the changes. What observes the history follows afterwards: it is no part of the step and cannot refuse it.

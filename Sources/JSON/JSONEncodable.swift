@@ -1,7 +1,7 @@
 // The protocol of types that can be written as JSON.
 
 /// A type that can be written as one JSON value.
-public protocol JSONEncodable {
+public protocol JSONEncodable: SendableMetatype {
   func encode(to writer: inout JSONWriter)
 }
 

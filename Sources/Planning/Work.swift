@@ -1,6 +1,7 @@
 // The line between work and whoever waits for it: whether it is still wanted, how far it is, how much it may make.
 
 import GeometryEngine
+import SpatialRelations
 import Synchronization
 
 /// Work on a worker thread.
@@ -13,11 +14,13 @@ package final class Work: Sendable {
 
   private let state = Atomic(State.running)
   private let onProgress: @Sendable (Double) -> Void
+  private let engine: any RemoteEngine
   /// How large a result may be, in bytes.
   package let resultBytes: Int
 
-  package init(resultBytes: Int, onProgress: @escaping @Sendable (Double) -> Void) {
-    (self.resultBytes, self.onProgress) = (resultBytes, onProgress)
+  /// - Parameter engine: computes relations that cost much.
+  package init(resultBytes: Int, engine: any RemoteEngine, onProgress: @escaping @Sendable (Double) -> Void) {
+    (self.resultBytes, self.engine, self.onProgress) = (resultBytes, engine, onProgress)
   }
 
   /// Whether nobody wants the result any more. To be asked at least every 10 ms.
@@ -40,10 +43,15 @@ package final class Work: Sendable {
   /// Says how far the work is, in 0...1.
   package func report(_ fraction: Double) { onProgress(fraction) }
 
-  /// Runs a piece of the work on this thread; operations of GEOS in it end when the work is cancelled.
+  /// Runs a piece of the work on this thread; operations of GEOS in it end when the work is cancelled, and relations that cost much are
+  /// computed by the engine.
   package func run<Result>(_ piece: () throws -> Result) throws -> Result {
     try checkCancelled()
-    return try GeometryEngine.interruptible(by: { isCancelled }, piece)
+    let allowance = RelationAllowance(engine) { [self] in isCancelled }
+    let result = try allowance.hold { try GeometryEngine.interruptible(by: { isCancelled }, piece) }
+    try checkCancelled()
+    if let failure = allowance.failure { throw SpatialError(failure) }
+    return result
   }
 
   /// Ends the work when nobody wants it any more.

@@ -151,8 +151,8 @@ private final class ReaderServer {
         try send(.raster(raster.description))
       case .readWindow(let window): try read(window)
       case .taken: return
-      // Requests to a writer.
-      case .write, .block, .end: _exit(1)
+      // Requests to a writer or an engine.
+      case .write, .block, .end, .relate: _exit(1)
       }
       try send(.done(residentBytes() ?? 0))
     } catch let error as ReadError {

@@ -29,6 +29,8 @@ public final class Readers: Sendable {
   private static let idleBytes = 192 << 20
   private let protections = Mutex<UInt32?>(nil)
   private let turns: ReaderTurns
+  /// Computes with geometries where that takes much time or memory.
+  public let engines: Engines
   /// Readers that hold rasters open, least recently used first.
   private let kept = Mutex<[ReaderHandle]>([])
   private static let keptLimit = 8
@@ -37,10 +39,12 @@ public final class Readers: Sendable {
   ///   - executable: the program that serves with `--reader`.
   ///   - memory: limit of a reader's address space in bytes.
   ///   - longLimit: number of readers that run for longer than a second at the same time.
-  public init(executable: String, memory: UInt64 = 4 << 30, longLimit: Int = 16) {
+  ///   - engineMemory: limit of an engine's address space in bytes.
+  public init(executable: String, memory: UInt64 = 4 << 30, longLimit: Int = 16, engineMemory: UInt64 = 1 << 30) {
     self.executable = executable
     self.memory = memory
     turns = ReaderTurns(longLimit: longLimit)
+    engines = Engines(executable: executable, memory: engineMemory)
     arguments = ["--reader", String(memory)]
   }
 

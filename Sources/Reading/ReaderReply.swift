@@ -38,6 +38,10 @@ public enum ReaderReply: Hashable, Sendable {
   case window
   /// A writer has taken a block of features.
   case taken
+  /// An engine's answer to ``ReaderRequest/relate(_:)``.
+  case related(Bool)
+  /// An engine's, where GEOS refuses the geometries.
+  case refused(operation: String, reason: String)
   /// The last reply to a request. Resident memory in bytes, by which the server decides whether to keep the reader.
   case done(Int)
   case failed(ReadError)
@@ -45,7 +49,7 @@ public enum ReaderReply: Hashable, Sendable {
 
 extension ReaderReply {
   private enum Kind: String {
-    case ready, opened, complaint, progress, source, layer, block, raster, window, taken, done, failed
+    case ready, opened, complaint, progress, source, layer, block, raster, window, taken, related, refused, done, failed
   }
 
   private var kind: Kind {
@@ -60,6 +64,8 @@ extension ReaderReply {
     case .raster: .raster
     case .window: .window
     case .taken: .taken
+    case .related: .related
+    case .refused: .refused
     case .done: .done
     case .failed: .failed
     }
@@ -96,6 +102,10 @@ extension ReaderReply {
         writer.exact(noData)
       }
     case .block, .window, .taken: break
+    case .related(let holds): writer.member("holds", holds)
+    case .refused(let operation, let reason):
+      writer.member("operation", operation)
+      writer.member("reason", reason)
     case .done(let bytes):
       writer.member("residentBytes", bytes)
     case .failed(let error):
@@ -132,6 +142,8 @@ extension ReaderReply {
           transform: transform, noData: try json["noData"].ifPresent { v throws(JSONError) in try v.number() }))
     case .window: self = .window
     case .taken: self = .taken
+    case .related: self = .related(try json["holds"].bool())
+    case .refused: self = .refused(operation: try json["operation"].string(), reason: try json["reason"].string())
     case .done: self = .done(try json["residentBytes"].integer())
     case .failed: self = .failed(try ReadError(from: json, path: path))
     }

@@ -1,5 +1,6 @@
-// The requests of the server to readers and writers.
+// The requests of the server to readers, writers and engines.
 
+import Geometry
 import JSON
 
 /// What a reader is to read: names that have meaning only in messages, and the open files that the message carries.
@@ -56,6 +57,8 @@ public enum ReaderRequest: Hashable, Sendable {
   case block
   /// To a writer: no block follows.
   case end
+  /// To an engine: whether the second of two geometries has the relation to the first. The message's file is a ``GeometryPair``.
+  case relate(SpatialRelation)
 }
 
 extension ReaderRequest {
@@ -63,11 +66,11 @@ extension ReaderRequest {
   public var job: ReadJob? {
     switch self {
     case .describe(let job), .readFeatures(let job, _), .openRaster(let job): job
-    case .taken, .readWindow, .write, .block, .end: nil
+    case .taken, .readWindow, .write, .block, .end, .relate: nil
     }
   }
 
-  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindow, write, block, end }
+  private enum Kind: String { case describe, readFeatures, taken, openRaster, readWindow, write, block, end, relate }
 
   private var kind: Kind {
     switch self {
@@ -79,6 +82,7 @@ extension ReaderRequest {
     case .write: .write
     case .block: .block
     case .end: .end
+    case .relate: .relate
     }
   }
 
@@ -95,6 +99,10 @@ extension ReaderRequest {
       writer.member("width", window.width)
       writer.member("height", window.height)
     case .write(let job): job.encode(to: &writer)
+    case .relate(let relation):
+      if case .relate(let pattern) = relation { writer.member("pattern", pattern.text) } else {
+        writer.member("relation", "\(relation)")
+      }
     }
     writer.endObject()
   }
@@ -115,6 +123,13 @@ extension ReaderRequest {
     case .write: self = .write(try WriteJob(from: json))
     case .block: self = .block
     case .end: self = .end
+    case .relate:
+      let relation =
+        if let pattern = try json.text("pattern") { IntersectionPattern(pattern).map(SpatialRelation.relate) } else {
+          SpatialRelation(word: try json["relation"].string())
+        }
+      guard let relation else { throw json.error(expected: "a relation") }
+      self = .relate(relation)
     }
   }
 }

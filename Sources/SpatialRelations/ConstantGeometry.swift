@@ -13,10 +13,11 @@ final class ConstantGeometry: Sendable {
   /// Of a single point.
   let point: SIMD2<Double>?
   /// Exclusive while it is used: a context of GEOS serves one thread at a time.
-  private let engine = Mutex<PreparedGeometry?>(nil)
+  private let related: Mutex<RelatedGeometry>
 
   init(_ geometry: Geometry) {
     self.geometry = geometry
+    related = Mutex(RelatedGeometry(geometry))
     envelope = geometry.envelope
     edges = EdgeIndex(geometry)
     if case .point(let point?) = geometry { self.point = SIMD2(point.x, point.y) } else { point = nil }
@@ -24,20 +25,8 @@ final class ConstantGeometry: Sendable {
 
   /// Whether `other` has the relation to this geometry, by GEOS.
   func relates(_ relation: SpatialRelation, _ other: Geometry) throws(SpatialError) -> Bool {
-    let result = engine.withLock { prepared in
-      Result { () throws(EngineError) in
-        if prepared == nil { prepared = try PreparedGeometry(geometry) }
-        do throws(EngineError) { return try prepared?.relates(relation, other) ?? false } catch {
-          guard case .failed = error else {
-            // What GEOS was indexing may be half done.
-            prepared = nil
-            throw error
-          }
-          // A feature's geometry, which nobody has checked.
-          prepared = try PreparedGeometry(geometry, isMadeValid: true)
-          return try prepared?.relates(relation, other) ?? false
-        }
-      }
+    let result = related.withLock { related in
+      Result { () throws(EngineError) in try related.relates(relation, other) }
     }
     do { return try result.get() } catch { throw SpatialError(error) }
   }

@@ -16,13 +16,19 @@ public enum SpatialError: Error, Hashable, Sendable {
   case unavailable(reason: String)
   /// The work was cancelled.
   case interrupted
+  /// The relation costs more than the calling thread may spend.
+  case tooExpensive
+  /// The process that computed the relation died.
+  case engineFailed(signal: Int?)
 }
 
 extension SpatialError {
-  init(_ error: EngineError) {
+  public init(_ error: EngineError) {
     switch error {
     case .unavailable(let reason): self = .unavailable(reason: reason)
     case .interrupted: self = .interrupted
+    case .tooExpensive: self = .tooExpensive
+    case .engineFailed(let signal): self = .engineFailed(signal: signal)
     case .failed(let operation, let reason): self = .refused(feature: nil, reason: "\(operation): \(reason)")
     }
   }
@@ -31,7 +37,7 @@ extension SpatialError {
   public func of(_ feature: Int) -> SpatialError {
     switch self {
     case .refused(let known, let reason): .refused(feature: known ?? feature, reason: reason)
-    case .invalid, .mixedCollection, .unavailable, .interrupted: self
+    case .invalid, .mixedCollection, .unavailable, .interrupted, .tooExpensive, .engineFailed: self
     }
   }
 }

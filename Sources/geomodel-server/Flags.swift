@@ -16,6 +16,7 @@ struct Flags {
       --allow-network         open https:// and http:// addresses too; else nothing reaches the network
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --readers N             files that are read for longer than a second at the same time; further ones wait (16)
+      --engine-memory N       bytes that a process which computes with geometries may use (1073741824)
       --exit-timeout S        seconds that requests may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
       --max-message-bytes N   refuse longer messages (67108864)
@@ -33,6 +34,7 @@ struct Flags {
   var allowsNetwork = false
   var readerMemory: UInt64 = 4 << 30
   var readers = 16
+  var engineMemory: UInt64 = 1 << 30
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
   var documentBytes = 1 << 30
@@ -75,6 +77,7 @@ struct Flags {
         guard let level = Logger.Level(rawValue: text) else { refuse("there is no log level \(text)") }
         flags.logLevel = level
       case "--reader-memory": flags.readerMemory = UInt64(number())
+      case "--engine-memory": flags.engineMemory = UInt64(number())
       case "--readers": flags.readers = min(number(), 1024)
       case "--exit-timeout": flags.limits.exitNanoseconds = UInt64(min(number(), 1_000_000)) * 1_000_000_000
       case "--max-message-bytes": flags.limits.messageBytes = number()

@@ -26,7 +26,9 @@ func serve(_ flags: Flags) -> Never {
     }
   }
   let transformer = PROJTransformer()
-  let readers = Readers(executable: executablePath(), memory: flags.readerMemory, longLimit: flags.readers)
+  let readers = Readers(
+    executable: executablePath(), memory: flags.readerMemory, longLimit: flags.readers,
+    engineMemory: flags.engineMemory)
   var configuration = Configuration(
     transformer: transformer, geodesy: transformer, workingDirectory: workingDirectory(),
     readers: readers, logger: logger, now: currentInstant)

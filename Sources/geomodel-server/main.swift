@@ -1,4 +1,4 @@
-// The process: flags in, one session on standard input and output; or the reader's or writer's role, which the server starts.
+// The process: flags in, one session on standard input and output; or the role of a reader, a writer or an engine, which the server starts.
 
 import Reader
 
@@ -8,5 +8,8 @@ if arguments.count > 2, arguments[1] == "--reader", let memory = UInt64(argument
 }
 if arguments.count > 2, arguments[1] == "--writer", let memory = UInt64(arguments[2]) {
   WriterProcess.serve(at: 3, memory: memory)
+}
+if arguments.count > 2, arguments[1] == "--engine", let memory = UInt64(arguments[2]) {
+  EngineProcess.serve(at: 3, memory: memory)
 }
 serve(Flags.parse(arguments))

@@ -20,6 +20,7 @@ struct CoverageTests {
     "libraryMissing": "Tests/ServerTests/LibraryTests.swift",
     "readerFailed": "Tests/NativeTests/ReaderTests.swift",
     "writerFailed": "Tests/NativeTests/WriterTests.swift",
+    "engineFailed": "Tests/NativeTests/EngineTests.swift",
   ]
 
   /// Items a case covers beyond the messages in it, as it states.

@@ -18,7 +18,7 @@ private final class Host: MethodHost {
   var log: [String] = []
 
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
-    _ name: StaticString, _ body: @escaping (P, Int) throws -> R
+    _ name: StaticString, _ body: @escaping @Sendable (P, Int) throws -> R
   ) { log.append("query \(name)") }
 
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(

@@ -12,15 +12,6 @@ import Testing
 @testable import Reading
 
 @Suite struct `Reader processes` {
-  /// The readers with a certain bound of memory, which distinguishes them from those of other tests.
-  private func processes(memory: UInt64) -> [pid_t] {
-    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return entries.compactMap { pid_t($0) }.filter { process in
-      let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))
-      return line?.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) } == String(memory)
-    }
-  }
-
   /// A shell script to stand in for a reader.
   private func program(_ lines: String, in directory: TemporaryDirectory) throws -> String {
     let path = try directory.write("#!/bin/sh\n\(lines)\n", to: "reader")

@@ -83,6 +83,15 @@ func cancelledParse(_ member: String) throws -> Duration {
 /// Processes of the built server.
 let readers = Readers(executable: ServerProcess.path)
 
+/// The processes of the server with this limit of memory, which a test chooses for itself.
+func processes(memory: UInt64) -> [pid_t] {
+  let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+  return entries.compactMap { pid_t($0) }.filter { process in
+    let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))
+    return line?.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) } == String(memory)
+  }
+}
+
 /// A feature as stored in its file.
 struct RawFeature: Hashable {
   let fid: Int64?

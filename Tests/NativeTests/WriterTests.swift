@@ -11,16 +11,6 @@ import Testing
 @testable import Reading
 
 @Suite struct `Writer processes` {
-  /// The writers with a certain bound of memory, which distinguishes them from those of other tests.
-  private func processes(memory: UInt64) -> [pid_t] {
-    let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return entries.compactMap { pid_t($0) }.filter { process in
-      let line = try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(process)/cmdline"))
-      return line?.split(separator: 0).suffix(2).map { String(decoding: $0, as: UTF8.self) }
-        == ["--writer", String(memory)]
-    }
-  }
-
   private static let job = WriteJob(
     driver: .geoPackage,
     layer: LayerDescription(

@@ -77,6 +77,42 @@ import Testing
     #expect(server.stoppedReaders == 2)
   }
 
+  @Test(arguments: [
+    ("feature/join", #""join":{"overlay":"o1"},"relationship":"crosses""#), ("feature/query", ""), ("feature/queryCount", ""),
+    ("feature/queryIds", ""), ("feature/queryExtent", ""), ("feature/select", ""),
+    ("feature/queryStatistics", #""statistics":[{"type":"count"}]"#),
+    ("feature/nearest", #""locations":{"type":"Point","coordinates":[0,0]}"#), ("overlay/labelFor", #""ids":[1]"#),
+  ])
+  func `a relation that takes minutes is computed elsewhere, and its cancel responds at once`(method: String, params: String) throws {
+    let server = try ServerProcess.started()
+    let tangled: [(Double, Double)] = (0..<1_000).map { (number: Int) -> (Double, Double) in
+      let (side, step) = (Double(number % 2), Double(number) * 1e-3)
+      return (side + step, side - step)
+    }
+    let line = #"{"type":"LineString","coordinates":[\#(tangled.map { "[\($0),\($1)]" }.joined(separator: ","))]}"#
+    let literal = "LINESTRING(\(tangled.map { "\($0) \($1 + 1e-4)" }.joined(separator: ",")))"
+    let filter = "S_CROSSES(geometry,\(literal))"
+    let labels = #"[{"expression":"CASE WHEN \#(filter) THEN 'a' ELSE 'b' END"}]"#
+    try server.send(request("1", "map/create", #"{"id":"m1"}"#) + "\n")
+    try server.send(request("2", "view/create", #"{"id":"v1","map":"m1"}"#) + "\n")
+    try server.send(request("3", "overlay/create", #"{"id":"o1","view":"v1","labelsEnabled":true,"labels":\#(labels)}"#) + "\n")
+    try server.send(
+      request("4", "overlay/addGraphics", #"{"overlay":"o1","graphics":[{"id":1,"geometry":\#(line)}]}"#) + "\n")
+    for _ in 1...4 { #expect(try server.reply().contains(#""result""#)) }
+    let isFiltered = method.hasPrefix("feature/") && method != "feature/join"
+    let members = [params, isFiltered ? #""whereClause":"\#(filter)""# : ""].filter { !$0.isEmpty }
+    try server.send(request("\"long\"", method, "{" + ([#""overlay":"o1""#] + members).joined(separator: ",") + "}") + "\n")
+    // An engine works by then, if it was not answered before.
+    while server.readers.isEmpty, !server.hasOutput(milliseconds: 2) {}
+    for id in 10..<20 {
+      try server.send(request("\(id)", "session/echo") + "\n")
+      #expect(try server.reply() == echoed("\(id)"))
+    }
+    try server.send(cancel("\"long\""))
+    #expect(failure(try server.reply()) == "\"long\" -32800 cancelled")
+    try server.untilNothingWorks()
+  }
+
   @Test func `a relation that GEOS would decide in hours is cancelled, and its work stops`() throws {
     let server = try ServerProcess.started()
     let tangled = (0..<20_000).map { "[\(Double($0 % 2) + Double($0) * 1e-8),\(Double($0 % 2) - Double($0) * 1e-8)]" }

@@ -42,4 +42,8 @@ struct cgeos_interruption cgeos_set_interruption(struct cgeos_interruption inter
 /// Asks it now.
 bool cgeos_is_interruption_requested(void);
 
+/// A value of the calling thread, NULL at first.
+void *_Nullable cgeos_thread_value(void);
+void cgeos_set_thread_value(void *_Nullable value);
+
 #endif

@@ -204,6 +204,12 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case expressionType
   /// The expression is nested too deeply or is too long.
   case expressionTooDeep
+  /// Relations of geometries in it cost more than one message may spend: their segments cross too often. A command
+  /// that selects by them has a task that does the same, such as `feature/select`; other tasks compute them in a
+  /// process of their own.
+  case tooExpensive
+  /// The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).
+  case engineFailed
   /// Class breaks are out of order or overlap; `path` is the pointer to the bound.
   case invalidClassBreaks
   /// No feature can have these unique values: their number differs from that of the fields, they are null, or an
@@ -309,6 +315,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .expressionSyntax: -31060
     case .expressionType: -31061
     case .expressionTooDeep: -31062
+    case .tooExpensive: -31063
+    case .engineFailed: -31064
     case .invalidClassBreaks: -31070
     case .invalidUniqueValues: -31071
     case .invalidStops: -31072

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"f9d53db7907988f5"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ba01ae4da3827139"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -3693,6 +3693,12 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the expression, in Unicode scalars.","x-unit":"byte"},\#
 "found":{"type":"string","description":"The text found there."}}},\#
 "x-since":"0.1.0"},\#
+"tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
+"x-data":{"type":"object","properties":{"method":{"type":"string","description":"The task that does it."}}},\#
+"x-since":"0.2.0"},\#
+"engineFailed":{"code":-31064,"message":"The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).","data":{"kind":"engineFailed","signal":6},\#
+"x-data":{"type":"object","properties":{"signal":{"type":"integer","description":"The signal that ended it; absent if it ended by itself."}}},\#
+"x-since":"0.2.0"},\#
 "invalidClassBreaks":{"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks","path":"/params/renderer/breaks/1/maxValue","expected":"a number greater than 2, where the class before ends","found":"1"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The value found there."}}},\#
 "x-since":"0.1.0"},\#
@@ -3708,7 +3714,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "column":{"type":"integer","minimum":1,"description":"Column in the line, from 1, in Unicode scalars."},\#
 "offset":{"type":"integer","minimum":0,"description":"0-based index in the title, in Unicode scalars.","x-unit":"byte"}}},\#
 "x-since":"0.1.0"}}},\#
-"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
+"x-commonErrors":["parseError","duplicateKey","tooDeep","framingError","messageTooLarge","tooManyValues","batchTooLarge","invalidRequest","shutDown","unknownMethod","invalidParams","unknownMember","internalError","notInitialized","cancelled","timedOut","superseded","serverBusy","limitReached","documentBusy","cycle","linkFailed","undoRequired","tooExpensive","engineFailed"],"x-notifications":[{"name":"initialized","description":"The client has read the answer to `initialize`.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#
 {"name":"exit","description":"Ends the process, with status 0 after `shutdown`, else with 1.","direction":"clientToServer","paramStructure":"by-name","params":[],"example":{},\#
 "x-since":"0.1.0"},\#

@@ -4,6 +4,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
+import GeometryEngine
 import JSON
 import JSONRPC
 import Planning
@@ -131,7 +132,9 @@ package enum FeatureService: FeatureHandlers {
     effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
   ) throws -> Plan<R> {
     if effort <= FeatureQuery.maxInlineEffort {
-      do { return TaskPlan(answer: try answer(WorkShare(nil))) } catch is FeatureQuery.NeedsWorker {}
+      do {
+        if let result = try RelationAllowance.attempt({ try answer(WorkShare(nil)) }) { return TaskPlan(answer: result) }
+      } catch is FeatureQuery.NeedsWorker {}
     }
     return TaskPlan(result: { worker in try answer(WorkShare(worker.work)) })
   }

@@ -29,7 +29,7 @@ public final class Worker: Sendable {
     files: FilePaths, readers: Readers, resultBytes: Int, documentLimits: DocumentLimits,
     onProgress: @escaping @Sendable (Double) -> Void
   ) {
-    work = Work(resultBytes: resultBytes, onProgress: onProgress)
+    work = Work(resultBytes: resultBytes, engine: readers.engines, onProgress: onProgress)
     self.files = files
     self.readers = readers
     self.documentLimits = documentLimits

@@ -26,6 +26,13 @@ extension RPCError {
       self = RPCError(.invalidGeometry, "\(whose) cannot be made valid: \(reason).", path: feature == nil ? path : nil)
         .with("feature", feature)
     case .interrupted: self = .cancelled
+    case .tooExpensive:
+      self = RPCError(
+        .tooExpensive, "Segments cross so often that a relation would hold all other requests up: a task takes it.")
+    case .engineFailed(let signal):
+      self = RPCError(
+        .engineFailed, "The process that computed a relation died\(signal.map { " (signal \($0))" } ?? "").")
+        .with("signal", signal)
     case .unavailable(let reason): self = Self.libraryMissing("GEOS", reason)
     }
   }

@@ -911,6 +911,30 @@ class ExpressionTooDeepError(GeoModelError):
     code = -31062
 
 
+class TooExpensiveError(GeoModelError):
+    """Relations of geometries in it cost more than one message may spend: their segments cross too often. A
+    command that selects by them has a task that does the same, such as `feature/select`; other tasks
+    compute them in a process of their own.
+
+    `data` has:
+        method: The task that does it.
+    """
+
+    kind = "tooExpensive"
+    code = -31063
+
+
+class EngineFailedError(GeoModelError):
+    """The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).
+
+    `data` has:
+        signal: The signal that ended it; absent if it ended by itself.
+    """
+
+    kind = "engineFailed"
+    code = -31064
+
+
 class InvalidClassBreaksError(GeoModelError):
     """Class breaks are out of order or overlap; `path` is the pointer to the bound.
 
@@ -1052,6 +1076,8 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "expressionSyntax": ExpressionSyntaxError,
     "expressionType": ExpressionTypeError,
     "expressionTooDeep": ExpressionTooDeepError,
+    "tooExpensive": TooExpensiveError,
+    "engineFailed": EngineFailedError,
     "invalidClassBreaks": InvalidClassBreaksError,
     "invalidUniqueValues": InvalidUniqueValuesError,
     "invalidStops": InvalidStopsError,

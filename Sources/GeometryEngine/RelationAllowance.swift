@@ -1,0 +1,146 @@
+// What relations may cost on a thread: little on the loop; on a worker, what costs much is done by another process.
+
+import CGEOS
+import Geometry
+
+/// Computes elsewhere what would take much time or memory here.
+public protocol RemoteEngine: Sendable {
+  /// Whether `second` has the relation to `first`, as ``PreparedGeometry`` says it.
+  ///
+  /// - Parameter isCancelled: called at least every 10 ms.
+  func relates(
+    _ relation: SpatialRelation, of second: Geometry, to first: Geometry, isCancelled: () -> Bool
+  ) throws(EngineError) -> Bool
+}
+
+/// What relations may cost on the calling thread while a piece of work runs. Confined to that thread.
+///
+/// Some work leaves out rows whose relation cannot be decided. So the first failure that is not about a geometry is kept: whoever set the
+/// allowance discards the result. Without an allowance everything is computed here, as in the engine's own process.
+public final class RelationAllowance {
+  /// A relation that costs more, in nanoseconds, is computed by the engine.
+  public static let engineThreshold = 50_000_000.0
+  /// What one message or tick may spend on the loop, in nanoseconds.
+  public static let onLoop = 10_000_000.0
+
+  private enum Place {
+    case here(left: Double)
+    case worker(any RemoteEngine, isCancelled: () -> Bool)
+  }
+
+  private var place: Place
+  /// ``EngineError/tooExpensive``, or what went wrong in the engine.
+  public private(set) var failure: EngineError?
+
+  public init(nanoseconds: Double) { place = .here(left: nanoseconds) }
+  public init(_ engine: any RemoteEngine, isCancelled: @escaping () -> Bool) {
+    place = .worker(engine, isCancelled: isCancelled)
+  }
+
+  /// Runs `body` with this allowance, or with the one that holds already.
+  public func hold<R>(_ body: () throws -> R) rethrows -> R {
+    guard Self.current == nil else { return try body() }
+    cgeos_set_thread_value(Unmanaged.passUnretained(self).toOpaque())
+    defer { cgeos_set_thread_value(nil) }
+    return try body()
+  }
+
+  /// The calling thread's.
+  public static var current: RelationAllowance? {
+    cgeos_thread_value().map { Unmanaged<RelationAllowance>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Runs `body`; nil if it failed because it was too expensive here. The caller then has it done elsewhere.
+  public static func attempt<R>(_ body: () throws -> R) rethrows -> R? {
+    guard let current else { return try body() }
+    do {
+      let result = try body()
+      guard current.failure == .tooExpensive else { return result }
+    } catch {
+      guard current.failure == .tooExpensive else { throw error }
+    }
+    current.failure = nil
+    return nil
+  }
+
+  /// The largest cost that makes a difference.
+  var limit: Double {
+    switch place {
+    case .here(let left): left
+    case .worker: Self.engineThreshold
+    }
+  }
+
+  /// Accounts for a relation.
+  ///
+  /// - Returns: the engine that is to compute it; nil if it is computed here.
+  /// - Throws: ``EngineError/tooExpensive``, also for every relation after one that was.
+  func spend(_ cost: Double) throws(EngineError) -> (engine: any RemoteEngine, isCancelled: () -> Bool)? {
+    if let failure { throw failure }
+    switch place {
+    case .here(let left):
+      guard cost < left else { throw fail(.tooExpensive) }
+      place = .here(left: left - cost)
+      return nil
+    case .worker(let engine, let isCancelled): return cost < Self.engineThreshold ? nil : (engine, isCancelled)
+    }
+  }
+
+  /// Whether two geometries have so few positions that their relation cannot reach the limit of a worker.
+  func isFree(_ first: Geometry, _ second: Geometry) -> Bool {
+    guard case .worker = place else { return false }
+    return RelationCost.most(first, second) < Self.engineThreshold
+  }
+
+  func fail(_ error: EngineError) -> EngineError {
+    failure = failure ?? error
+    return error
+  }
+}
+
+/// One geometry of many relations: prepared when it is first needed, and its own cost is estimated once.
+public struct RelatedGeometry: ~Copyable {
+  private let geometry: Geometry
+  private var prepared: PreparedGeometry?
+  private var isMadeValid = false
+  /// Up to the limit at which it was estimated.
+  private var alone: (cost: Double, limit: Double)?
+
+  public init(_ geometry: Geometry) { self.geometry = geometry }
+
+  /// Whether `other` has the relation to this geometry, see ``PreparedGeometry/relates(_:_:)``. This one is made valid if GEOS refuses it.
+  ///
+  /// - Throws: as the thread's ``RelationAllowance`` has it, ``EngineError/tooExpensive`` or ``EngineError/engineFailed(signal:)`` as well.
+  public mutating func relates(_ relation: SpatialRelation, _ other: Geometry) throws(EngineError) -> Bool {
+    if let allowance = RelationAllowance.current,
+      let (engine, isCancelled) = try allowance.spend(allowance.isFree(geometry, other) ? 0 : cost(relation, other, allowance.limit))
+    {
+      do throws(EngineError) {
+        return try engine.relates(relation, of: other, to: geometry, isCancelled: isCancelled)
+      } catch {
+        if case .failed = error { throw error }
+        throw allowance.fail(error)
+      }
+    }
+    if prepared == nil { prepared = try PreparedGeometry(geometry, isMadeValid: isMadeValid) }
+    do throws(EngineError) { return try prepared?.relates(relation, other) ?? false } catch {
+      // What GEOS was indexing may be half done.
+      prepared = nil
+      guard case .failed = error, !isMadeValid else { throw error }
+    }
+    isMadeValid = true
+    return try relates(relation, other)
+  }
+
+  private mutating func cost(_ relation: SpatialRelation, _ other: Geometry, _ limit: Double) -> Double {
+    let between = RelationCost.between(geometry, other, limit: limit)
+    guard between < limit else { return between }
+    // The prepared form finds a common position without looking at the crossings within either.
+    if relation == .intersects || relation == .disjoint { return between }
+    if alone.map({ $0.cost >= $0.limit && $0.limit < limit }) ?? true {
+      alone = (RelationCost.alone(geometry, limit: limit), limit)
+    }
+    let sum = between + (alone?.cost ?? 0)
+    return sum < limit ? sum + RelationCost.alone(other, limit: limit - sum) : sum
+  }
+}
