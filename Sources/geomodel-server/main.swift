@@ -1,4 +1,5 @@
-// The process: flags in, one session on standard input and output; or the reader's or writer's role, which the server starts.
+// The process: parses flags and serves one session on standard input and output; or runs as a reader or writer, which the server
+// starts.
 
 import Reader
 
