@@ -149,7 +149,7 @@ extension World {
 
   @inlinable public var isEditing: Bool { history.isEditing }
 
-  /// The open edit. The world has no owner of it: the client that began it knows that.
+  /// The open edit. The client that began it keeps its id; the world does not know the client.
   public var edit: EditID? { history.edit.map { EditID(revision: $0.revision) } }
 
   /// Whether the current command, before its ``commit(_:)``, will make a step or extend the open edit, or has changed history.

@@ -28,7 +28,7 @@ public enum UnfinishedSaves {
   }
 }
 
-/// The new content of a file. ``commit(replaces:checking:)`` gives it the target's name; otherwise `deinit` deletes it.
+/// The new content of a file. ``commit(replaces:for:)`` gives it the target's name; otherwise `deinit` deletes it.
 package struct AtomicFile: ~Copyable {
   private let target: String
   private let temporary: String
