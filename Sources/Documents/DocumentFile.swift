@@ -9,7 +9,7 @@ import JSONRPC
 import Platform
 import Reading
 
-/// What a document was found to be.
+/// A document as a world, with the problems found in it.
 struct OpenedDocument: Sendable {
   let world: World
   let unknown: UnknownMembers
@@ -17,10 +17,10 @@ struct OpenedDocument: Sendable {
 }
 
 enum DocumentFile {
-  /// Reads a document into a new world. What is not valid in it is left out.
+  /// Reads a document into a new world. Invalid parts are left out.
   ///
   /// - Parameters:
-  ///   - path: absolute.
+  ///   - path: an absolute path.
   ///   - empty: an empty world.
   static func read(
     _ path: String, into empty: World, _ worker: Worker

@@ -1,4 +1,4 @@
-// Lays out a document's JSON for readers and diffs: one member a line, short values on one line, two spaces a level.
+// Lays out a document's JSON for readers and diffs: one member per line, short values on one line, two spaces per level.
 
 import GeoModel
 import JSON
@@ -9,7 +9,7 @@ struct DocumentLayout: ~Copyable {
   var out = JSONWriter(capacity: 1 << 20)
   private var depth = 0
   private var isFirst = true
-  /// Values whose line would be longer, in bytes, are broken into one line an element.
+  /// Maximum length of a line, in bytes. Longer values are broken into one line per element.
   private static let lineLength = 110
 
   // MARK: Structure
@@ -57,13 +57,13 @@ struct DocumentLayout: ~Copyable {
     out.append(": ")
   }
 
-  /// Ends a list whose elements were written into ``out`` directly, one a line.
+  /// Ends a list whose elements were written directly into ``out``, one per line.
   mutating func endLines(isEmpty: Bool) {
     isFirst = isEmpty
     endList()
   }
 
-  /// Writes a member whose value is JSON text already.
+  /// Writes a member whose value is given as JSON text.
   mutating func member(_ name: StaticString, json: UnsafeRawBufferPointer) {
     member(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
     out.append(json)
@@ -71,10 +71,10 @@ struct DocumentLayout: ~Copyable {
 
   // MARK: Values
 
-  /// Writes the members of an object, merged with the unknown members it had when it was read, without the lists of other
-  /// objects, which the writer writes separately.
+  /// Writes the members of an object, merged with its unknown members, but without lists of other objects, which the writer
+  /// writes separately.
   mutating func members(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws(JSONSyntaxError) {
-    // The layout depends on the content alone, so that a document that is opened and saved again is the same, byte for byte.
+    // The layout depends only on the content, so that opening and saving a document again gives the same bytes.
     let text = try unknown?.merged(with: own.jsonText) ?? own.jsonText
     try JSONDocument(text).read { object in
       members(object) { !SavedObjects.lists.contains(String(decoding: $0, as: UTF8.self)) }

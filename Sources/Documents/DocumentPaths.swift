@@ -6,7 +6,7 @@ import Handlers
 import JSONRPC
 import Platform
 
-/// The directory that a document's paths are relative to.
+/// The directory from which a document's relative paths start.
 struct DocumentFolder: Sendable {
   /// Absolute, without symbolic links.
   let path: String
@@ -14,7 +14,7 @@ struct DocumentFolder: Sendable {
   /// - Parameter file: the document's real path.
   init(of file: String) { path = file.parentFolder }
 
-  /// The relative form of an absolute path, as documents contain it.
+  /// The relative form of an absolute path, for documents.
   func relative(_ absolute: String) -> String {
     if FilePolicy.isAddress(absolute) { return absolute }
     let target = Self.names(of: absolute)
@@ -32,13 +32,13 @@ struct DocumentFolder: Sendable {
     return "/" + Self.names(of: full).joined(separator: "/")
   }
 
-  /// The names between slashes. Splits UTF-8 bytes: among characters, a combining mark after a slash would hide it.
+  /// The names between slashes. Splits bytes of UTF-8: a split by characters misses a slash that a combining mark follows.
   private static func parts(of path: String) -> [String] {
     path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
   }
 
-  /// The names of an absolute path with `.` and `..` resolved: by the file system, since `..` may follow a symbolic link;
-  /// by the text alone when the file does not exist.
+  /// The names of an absolute path with `.` and `..` resolved by the file system, since `..` may follow a symbolic link; by the
+  /// text alone if the file does not exist.
   private static func names(of path: String) -> [String] {
     let names = parts(of: path)
     guard names.contains(where: { $0 == "." || $0 == ".." }) else { return names }

@@ -1,4 +1,4 @@
-// Maps and scenes of a document with their layers and rasters, whose data may be other or gone by now.
+// Maps and scenes of a document with their layers and rasters, whose data may have changed or disappeared since it was saved.
 
 import GeoModel
 import GeoProtocol
@@ -10,7 +10,7 @@ import Reading
 import WireCoding
 
 extension DocumentReader {
-  /// The lists of layers of a map or a scene, which are read by themselves.
+  /// The lists of layers of a map or a scene, which are read separately.
   private static let layerLists: [(name: String, role: LayerProtocol.LayerRole?)] = [
     ("operationalLayers", .operational), ("baseLayers", .base), ("referenceLayers", .reference), ("tables", nil),
   ]
@@ -39,7 +39,7 @@ extension DocumentReader {
     _ item: DocumentItem, _ role: LayerProtocol.LayerRole?, of container: ViewContent
   ) throws {
     let savedLayers = savedLayers
-    // Another layer of the source would be other data.
+    // A layer with another source layer would have other data, so these members are required.
     let id = try restore(item, "layer", keeping: ["kind", "source", "sourceLayer"]) { world, json in
       let saved = try DocumentProtocol.SavedLayer(from: json)
       let known = saved.source.flatMap { savedLayers[ID($0)] } ?? []
@@ -51,9 +51,9 @@ extension DocumentReader {
     if let id { objects[ObjectReference(.layers, id)] = item.json }
   }
 
-  /// Adds a layer, whose source may lack it by now.
+  /// Adds a layer that its source may not contain any more.
   ///
-  /// - Returns: why it cannot be loaded; nil where nothing is known against it.
+  /// - Returns: the reason why it cannot be loaded; nil if none is known.
   private static func add(
     _ saved: DocumentProtocol.SavedLayer, _ json: JSONValue, _ role: LayerProtocol.LayerRole?,
     to container: ViewContent, _ known: [SourceLayer], in world: inout World
@@ -65,7 +65,7 @@ extension DocumentReader {
       return nil
     }
     guard let source = saved.source else { throw json["source"].typeError(expected: "string") }
-    // The list says what is a table; what else says so is refused.
+    // The list determines what is a table; a contradicting `kind` is refused.
     guard (saved.kind == .table) == (role == nil) else { throw json["kind"].error(expected: "a kind of this list") }
     func add(missing: SourceLayer? = nil) throws(ModelError) {
       _ = try world.addLayer(
@@ -80,9 +80,9 @@ extension DocumentReader {
     return nil
   }
 
-  /// Gives a layer the error of its data as its load status, if there is one.
+  /// Sets the load status of a layer to the error of its data, if there is one.
   ///
-  /// - Parameter failure: the error that adding it gave.
+  /// - Parameter failure: the error from adding the layer.
   private static func markFailed(_ saved: DocumentProtocol.SavedLayer, _ failure: Failure?, in world: inout World) {
     guard let source = saved.source, let layer = world.layers[ID(saved.layer)] else { return }
     var failure = failure
@@ -91,7 +91,7 @@ extension DocumentReader {
     if let failure { world.failLoad(layer.id, failure) }
   }
 
-  /// What a layer was that its source no longer has, by the document; nil where the document does not say, or the error is another.
+  /// Saved schema of a layer missing from its source; nil if the document has none, or the error is another one.
   private static func missingSchema(_ error: ModelError, _ name: String?, of known: [SourceLayer]) -> SourceLayer? {
     switch error {
     case .unknownSourceLayer, .noGeometry: known.first { $0.name == Text(name) }
@@ -103,7 +103,7 @@ extension DocumentReader {
 
   mutating func readScene(_ item: DocumentItem) throws {
     let (folder, worker) = (folder, worker)
-    // Each raster is opened once, however often the scene is made.
+    // Each raster is opened only once, even if the scene is made several times.
     var rasters: [Text: SurfaceSource.Raster] = [:]
     let id = try restore(item, "scene", without: Set(Self.layerLists.map(\.name))) { world, json in
       let saved = try DocumentProtocol.SavedScene(from: json)

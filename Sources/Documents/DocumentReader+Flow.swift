@@ -1,4 +1,4 @@
-// View models and the environment of a document: made last, as they may belong to anything and refer to anything.
+// View models and the environment of a document: read last, since they may belong to and refer to any object.
 
 import GeoModel
 import GeoProtocol
@@ -11,7 +11,7 @@ extension DocumentReader {
   mutating func readFlow() throws {
     for type in try items("viewModelTypes", of: root) { try readType(type) }
     let models = try readOwned()
-    // View models may refer to each other in a ring.
+    // View models may refer to each other in a cycle, so values are set after all are created.
     for (item, id) in models where item.json.member("values").kind == .object {
       try readValues(item, of: id) { $0?.type == .reference }
     }
@@ -19,7 +19,7 @@ extension DocumentReader {
     for scope in try items("environments", of: root) { try readEnvironment(scope) }
   }
 
-  /// Reads the objects that may have owners: each list in its order, an object once its owner is there.
+  /// Reads the objects that may have owners: each list in its order, and each object after its owner.
   ///
   /// - Returns: the view models.
   private mutating func readOwned() throws -> [(item: DocumentItem, id: ViewModelID)] {
@@ -28,7 +28,7 @@ extension DocumentReader {
       (nil, try items("viewModels", of: root)[...])
     ]
     for kind in SavedKinds.listed { lists.append((kind, try items(kind.collection.rawValue, of: root)[...])) }
-    // Where no owner is there, an object is read all the same, so that its fault is reported.
+    // If no owner exists, an object is read anyway, so that its error is reported.
     while let next = lists.firstIndex(where: { $0.items.first.map(hasOwner) == true })
       ?? lists.firstIndex(where: { !$0.items.isEmpty })
     {
@@ -68,7 +68,7 @@ extension DocumentReader {
   }
 
   private mutating func readKey(_ item: DocumentItem) throws {
-    // A key of another type is another key.
+    // A key with another type would be another key, so the type is required.
     let id = try restore(item, "key", keeping: ["type"]) { world, json in
       let key = try DocumentProtocol.SavedEnvironmentKey(from: json)
       _ = try EnvironmentService.register(
@@ -104,9 +104,9 @@ extension DocumentReader {
     do { return try Wire.object(id, member, in: world) } catch { throw placed(error, at: "\(item.path)/\(member)") }
   }
 
-  /// Sets the values that a document has for a view model, null included.
+  /// Sets the values, including nulls, that a document has for a view model.
   ///
-  /// - Parameter isWanted: whether the value of a property is asked for; nil stands for a property that there is not.
+  /// - Parameter isWanted: whether to set a property's value; nil stands for an unknown property.
   private mutating func readValues(
     _ item: DocumentItem, of id: ViewModelID, where isWanted: (PropertyDefinition?) -> Bool
   ) throws {
@@ -116,7 +116,8 @@ extension DocumentReader {
     }
   }
 
-  /// Calls `body` for each member of an object that is a member of an item. Those for which it fails are left out and reported.
+  /// Calls `body` for each member of an object that is itself a member of an item. Members for which it fails are left out and
+  /// reported.
   private mutating func readMembers(
     _ name: String, of item: DocumentItem, _ body: (inout World, String, JSONValue) throws -> Void
   ) throws {

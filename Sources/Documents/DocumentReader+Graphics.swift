@@ -1,4 +1,4 @@
-// The graphics of a document's overlays, in portions.
+// Reads the graphics of a document's overlays in portions.
 
 import GeoModel
 import GeoProtocol
@@ -8,9 +8,10 @@ import JSONRPC
 import Planning
 
 extension DocumentReader {
-  /// Graphics are added in portions, so that a cancel is heard.
+  /// Maximum number of graphics in a portion, so that cancellation is noticed between portions.
   private static let portion = 10_000
-  /// A portion that has an invalid graphic is added in smaller ones, as it is read again for every hundred of them.
+  /// A portion with an invalid graphic is added again in smaller portions, since each hundred invalid graphics require reading a
+  /// portion again.
   private static let smallPortion = 100
 
   mutating func readGraphics(_ overlay: DocumentItem, of id: OverlayID) throws {
@@ -31,16 +32,16 @@ extension DocumentReader {
     }
   }
 
-  /// Adds graphics as they are.
+  /// Adds graphics unchanged.
   ///
-  /// - Returns: false where some are not valid; none is added then.
+  /// - Returns: false if any are invalid; then none is added.
   private mutating func addGraphics(_ list: JSONValue, _ range: Range<Int>, of id: OverlayID) throws -> Bool {
     guard case .success(let first) = try attempt(range.map { list[$0] }, of: id) else { return false }
     recordUnknownMembers(range.map { (list[$0], list[$0], []) }, from: first, of: id)
     return true
   }
 
-  /// Adds graphics without what is not valid in them.
+  /// Adds graphics without their invalid members, and without graphics that are then still invalid.
   private mutating func mendGraphics(_ list: DocumentItem, _ range: Range<Int>, of id: OverlayID) throws {
     var left = range.map { MendedGraphic(list.json[$0], index: $0) }
     while !left.isEmpty {
@@ -51,7 +52,7 @@ extension DocumentReader {
       case .success(let first):
         return recordUnknownMembers(zip(left, graphics).map { ($0.whole, $1, $0.omitted) }, from: first, of: id)
       case .failure(let faults):
-        // From the last one, so that the indexes of the others stay.
+        // From the last one, so that the indexes of the others stay valid.
         var found: [Failure] = []
         for item in faults.items.reversed() {
           let fault = item.failure
@@ -63,7 +64,7 @@ extension DocumentReader {
     }
   }
 
-  /// - Returns: the first minted id; or the graphics that are not valid, in their order, at most a hundred.
+  /// - Returns: the first minted id; or the invalid graphics, in order, at most a hundred.
   private mutating func attempt(
     _ graphics: [JSONValue], of id: OverlayID
   ) throws -> Result<Int?, GraphicFaults> {
@@ -80,10 +81,10 @@ extension DocumentReader {
     }
   }
 
-  /// Notes of graphics what would not be written.
+  /// Keeps the members of graphics that this version would not write.
   ///
   /// - Parameters:
-  ///   - graphics: as they were read, what was understood of them, and the names of members that were left out.
+  ///   - graphics: each graphic as read, the part of it that was understood, and the names of omitted members.
   ///   - first: the first minted id.
   private mutating func recordUnknownMembers(
     _ graphics: [(whole: JSONValue, understood: JSONValue, omitted: [String])], from first: Int?, of id: OverlayID
@@ -100,17 +101,17 @@ extension DocumentReader {
   }
 }
 
-/// The graphics of a portion that are not valid.
+/// The invalid graphics of a portion.
 private struct GraphicFaults: Error {
   let items: [ItemError]
 }
 
-/// A graphic without the members in it that are not valid.
+/// A graphic without its invalid members.
 private struct MendedGraphic {
   let whole: JSONValue
   /// Its index in the overlay's list.
   let index: Int
-  /// What is left; nil while it is whole.
+  /// The remaining members; nil while nothing is left out.
   private(set) var object: MendedObject?
   private(set) var omitted: [String] = []
 
@@ -119,14 +120,14 @@ private struct MendedGraphic {
     self.index = index
   }
 
-  /// Leaves out the member that a pointer leads to.
+  /// Leaves out the member at a pointer.
   ///
-  /// - Returns: false where the graphic cannot be without it.
+  /// - Returns: false if the graphic is invalid without it.
   mutating func leaveOut(_ pointer: String) -> Bool {
     guard let name = pointer.utf8.split(separator: UInt8(ascii: "/")).first.map({ String(Substring($0)) }) else {
       return false
     }
-    // Coordinates in another reference than they were made in would be somewhere else.
+    // Without its reference, the geometry would be at another place, so it is left out, too.
     if name == "spatialReference" { return leaveOut("/geometry") && leaveOutMember(name) }
     return leaveOutMember(name)
   }

@@ -1,4 +1,4 @@
-// Leaves out what is not valid in a document, and reports it: only a text that is no document is refused.
+// Leaves out and reports invalid parts of a document. Only a text that is not a document at all is refused.
 
 import GeoModel
 import GeoProtocol
@@ -7,10 +7,10 @@ import JSON
 import JSONRPC
 import WireCoding
 
-/// A value of a document, and where it stands.
+/// A value of a document with its path.
 struct DocumentItem {
   let json: JSONValue
-  /// The JSON Pointer of the list or object that it is in.
+  /// The JSON Pointer of the list or object that contains it.
   private let parent: String
   private let step: String
 
@@ -26,12 +26,12 @@ struct DocumentItem {
   func member(_ name: String) -> DocumentItem { DocumentItem(json.member(name), at: path, name) }
 }
 
-/// What is not valid in a document, in the order in which it was found.
+/// The invalid parts of a document, in the order in which they were found.
 struct DocumentProblems: Sendable {
-  /// The first ones.
+  /// The first problems, up to ``limit``.
   private(set) var first: [Failure] = []
   private(set) var count = 0
-  /// How many are reported in detail.
+  /// Maximum number of problems that are reported in detail.
   private static let limit = 100
 
   mutating func append(_ problem: Failure) {
@@ -41,7 +41,7 @@ struct DocumentProblems: Sendable {
 }
 
 extension DocumentReader {
-  /// The elements of a list of objects. Another value is reported.
+  /// The elements of a list of objects. A value that is not a list is reported.
   mutating func items(_ name: String, of owner: DocumentItem) throws -> [DocumentItem] {
     let list = owner.member(name)
     guard list.json.isPresent else { return [] }
@@ -58,13 +58,13 @@ extension DocumentReader {
     problems.append(try Self.problem(error, in: nil, at: item.path))
   }
 
-  /// The error as a problem of a document.
+  /// Converts an error to a problem of a document.
   ///
   /// - Parameters:
-  ///   - json: the value in which the error is; nil for an error about the value itself.
+  ///   - json: the value that contains the error; nil for an error about the value itself.
   ///   - path: the JSON Pointer of that value.
-  ///   - noun: the member that has the object's id.
-  /// - Throws: what is not the document's fault: a cancellation, a missing library.
+  ///   - noun: the member with the object's id.
+  /// - Throws: errors that the document did not cause: a cancellation, a missing library.
   static func problem(_ error: any Error, in json: JSONValue?, at path: String, _ noun: String? = nil) throws -> Failure
   {
     if let error = error as? JSONError {
@@ -76,7 +76,7 @@ extension DocumentReader {
     guard var wire = RPCError(error, in: json, at: path, searches: false) else { throw error }
     guard wire.kind != ErrorKind.cancelled.rawValue, wire.kind != ErrorKind.libraryMissing.rawValue else { throw error }
     if case ModelError.idExists = error, let noun { wire.path = "\(path)/\(noun)" }
-    // Other paths are those of files, or no more precise than the object's.
+    // Other paths are those of files, or less precise than the object's path.
     if wire.path?.hasPrefix(path) != true { wire.path = path }
     return wire.failure
   }
@@ -88,17 +88,16 @@ extension DocumentReader {
     return wire
   }
 
-  /// Makes an object of the document. Members that are not valid are left out and reported; so is the object where it cannot be
-  /// without them.
+  /// Makes an object of the document. Invalid members are left out and reported; so is the object if it cannot be made without them.
   ///
   /// - Parameters:
-  ///   - noun: the member that has the object's id.
-  ///   - required: more members that the object cannot be without.
-  ///   - lists: members that are no part of the object, and are read by themselves.
-  ///   - body: makes it, of the members that it is given. It may be called several times; the world is as before each time.
-  /// - Returns: what `body` does; nil where the object was left out.
-  /// - Complexity: one more call of `body` for each thing that is left out; as many as there are members where its error does not
-  ///   say which of them is not valid.
+  ///   - noun: the member with the object's id.
+  ///   - required: other members without which the object cannot be made.
+  ///   - lists: members that contain other objects, which are read separately.
+  ///   - body: makes the object from the given members. May be called several times, each time with the same world.
+  /// - Returns: the result of `body`; nil if the object was left out.
+  /// - Complexity: one more call of `body` per part that is left out; as many calls as members if its error does not tell which
+  ///   member is invalid.
   mutating func restore<R>(
     _ item: DocumentItem, _ noun: String, keeping required: Set<String> = [], without lists: Set<String> = [],
     _ body: (inout World, JSONValue) throws -> R
@@ -123,7 +122,7 @@ extension DocumentReader {
     }
   }
 
-  /// Calls `body` as a command of its own. When it fails, the world is as before.
+  /// Calls `body` as a separate command. If it fails, the world is unchanged.
   private mutating func attempt<R>(
     _ object: MendedObject, of item: DocumentItem, _ noun: String, _ body: (inout World, JSONValue) throws -> R
   ) throws -> Result<R, Failure> {
@@ -137,7 +136,7 @@ extension DocumentReader {
     }
   }
 
-  /// The first optional member with which `body` fails, and how; nil where it fails without any.
+  /// The first optional member with which `body` fails, and its error; nil if it fails without any optional member.
   private mutating func culprit<R>(
     in object: MendedObject, of item: DocumentItem, _ noun: String, _ body: (inout World, JSONValue) throws -> R
   ) throws -> (name: String, Failure)? {
@@ -153,14 +152,14 @@ extension DocumentReader {
 }
 
 extension Failure {
-  /// The problem's pointer within an object; empty where it is about the whole object.
+  /// The problem's pointer within an object; empty if it concerns the whole object.
   func pointer(in item: DocumentItem) -> String {
     let path = item.path
     guard let own = self.path?.string, own.hasPrefix(path + "/") else { return "" }
     return String(Substring(own.utf8.dropFirst(path.utf8.count)))
   }
 
-  /// The same with another path.
+  /// The same problem with another path.
   func moved(to path: String) -> Failure {
     Failure(kind: kind.string, message: message.string, path: path, expected: expected?.string)
   }

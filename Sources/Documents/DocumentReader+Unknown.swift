@@ -1,4 +1,4 @@
-// What a document has that this version would not write, newer members above all: kept for saving.
+// Keeps the parts of a document that this version would not write, mainly members from newer versions, for saving.
 
 import GeoModel
 import GeoProtocol
@@ -7,7 +7,7 @@ import StateTree
 import WireCoding
 
 extension DocumentReader {
-  /// Notes of every object what it has that would not be written.
+  /// Keeps, for each object, the members that would not be written.
   mutating func recordUnknownMembers() throws {
     let saved = SavedObjects(world: world, folder: folder)
     unknown.root = try Self.unknown(root.json, SavedObjects.root)
@@ -21,9 +21,9 @@ extension DocumentReader {
     }
   }
 
-  /// Nil where what was read is what would be written.
+  /// The unknown members of an object; nil if the text that was read is the one that would be written.
   ///
-  /// - Parameter read: what was understood of it, where it has occasional members.
+  /// - Parameter read: the understood members of an object with occasional members.
   private static func unknown(
     _ json: JSONValue, _ saved: some JSONEncodable, _ read: JSONOpaque? = nil
   ) throws -> UnknownMembers.Object? {
@@ -34,7 +34,8 @@ extension DocumentReader {
     let occasional = SavedObjects.occasional
     write(json, to: &own) { read != nil || !occasional.contains($0) }
     try JSONDocument(saved.jsonText).read { write($0, to: &expected) { read == nil || !occasional.contains($0) } }
-    // They are compared with what this version makes of them, not with what would be written: that may be none, or of other data.
+    // Occasional members are compared with their understood form, not with the text that would be written: that may lack them or
+    // have other data.
     if let read { try JSONDocument(read.jsonText).read { write($0, to: &expected, where: occasional.contains) } }
     own.endObject()
     expected.endObject()
@@ -45,7 +46,7 @@ extension DocumentReader {
     return isSame ? nil : UnknownMembers.Object(original: original, written: written)
   }
 
-  /// Writes members of an object, but no lists of other objects.
+  /// Writes members of an object, without lists of other objects.
   private static func write(_ object: JSONValue, to writer: inout JSONWriter, where isMeant: (String) -> Bool) {
     object.forEachMember { name, value in
       let text = String(decoding: name, as: UTF8.self)

@@ -1,4 +1,4 @@
-// A document's text as a world of its own: built by the same code as the commands, so that every check is made once.
+// Reads a document's text into a separate world, by the same code as the commands, so that every check exists once.
 
 import GeoModel
 import GeoProtocol
@@ -19,18 +19,18 @@ struct DocumentReader {
   var world: World
   var unknown = UnknownMembers()
   var unknownGraphicMembers = UnknownGraphicMembers()
-  /// What is not valid and therefore left out.
+  /// Invalid parts, which are left out.
   var problems = DocumentProblems()
-  /// What the layers of each source were when the document was saved.
+  /// The layers of each source when the document was saved.
   var savedLayers: [SourceID: [SourceLayer]] = [:]
-  /// The objects that were made, as they were read.
+  /// The objects that were made, each as read.
   var objects: [ObjectReference: JSONValue] = [:]
-  /// Of objects with occasional members, what was understood of these.
+  /// The understood form of objects with occasional members.
   var occasional: [ObjectReference: JSONOpaque] = [:]
 
   /// - Parameters:
-  ///   - root: to be kept while this reads.
-  ///   - world: an empty one.
+  ///   - root: the document's value. The caller keeps it alive while this reads.
+  ///   - world: an empty world.
   init(file: String, folder: DocumentFolder, _ root: JSONValue, into world: World, _ worker: Worker) {
     self.file = file
     self.folder = folder
@@ -39,7 +39,7 @@ struct DocumentReader {
     self.worker = worker
   }
 
-  /// - Throws: where the text is no document; where something in it is not valid, that is left out and reported.
+  /// - Throws: if the text is not a document. Invalid parts of a document are left out and reported.
   mutating func read() throws {
     try checkFormat()
     for source in try items("sources", of: root) { try readSource(source) }
@@ -88,7 +88,7 @@ struct DocumentReader {
     var warnings: [String] = []
     do { (driver, layers, warnings) = try SourceService.schema(of: origin, worker) } catch let error as ReadError {
       status = .failed(try Self.failure(RPCError(error)))
-      // A missing file may come back; data in the document itself are wrong.
+      // A missing file may come back; inline data that are invalid stay so, and are reported.
       if case .inline = origin { try report(error, at: item.member("data")) }
     }
     _ = try restore(item, "source") { world, _ in
@@ -122,9 +122,9 @@ struct DocumentReader {
     return .file(file)
   }
 
-  /// What stands in the place of data that could not be opened: a document outlives its data, and whoever opens it sees what is missing.
+  /// A failure in place of data that cannot be opened: a document outlives its data, and clients see what is missing.
   ///
-  /// - Throws: the error, where it says nothing about the data.
+  /// - Throws: the error, if the data did not cause it.
   static func failure(_ error: RPCError) throws -> Failure {
     guard error.kind != ErrorKind.cancelled.rawValue, error.kind != ErrorKind.libraryMissing.rawValue else {
       throw error
@@ -170,7 +170,7 @@ struct DocumentReader {
   }
 
   private mutating func readOverlay(_ item: DocumentItem, of view: String) throws {
-    // Graphics in another reference than they were made in would be somewhere else.
+    // Without its reference, graphics would be at another place.
     let id = try restore(item, "overlay", keeping: ["spatialReference"], without: ["graphics"]) { world, json in
       let saved = try DocumentProtocol.SavedOverlay(from: json)
       _ = try OverlayService.create(
@@ -184,7 +184,7 @@ struct DocumentReader {
     try readGraphics(item, of: id)
   }
 
-  /// The members that are set. A document has no `clear`; an unknown member may have the name.
+  /// The members to set. Documents have no `clear`, but an unknown member may have that name.
   static func settings(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
     try Wire.changes(members.filter { $0.value != nil })
   }

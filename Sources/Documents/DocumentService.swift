@@ -39,7 +39,7 @@ package enum DocumentService: DocumentHandlers {
     let fresh = World(
       transformer: world.transformer, geodesy: world.geodesy, timeZones: world.timeZones, now: world.realTime)
     let session = world.emptied()
-    // After saves in progress, which may write the file to read.
+    // After saves in progress, since they may write the file to be read.
     return TaskPlan(.openDocument, after: [.saves]) { worker in
       let path = try path(worker.files)
       let read = try DocumentFile.read(path, into: fresh, worker)
@@ -57,7 +57,7 @@ package enum DocumentService: DocumentHandlers {
     }
   }
 
-  /// The world that an opened document leads to, with derived values.
+  /// The world that results from an opened document, with derived values.
   private static func opened(
     _ read: World, _ path: String, _ unknown: UnknownMembers, in session: World
   ) throws -> World {
@@ -71,7 +71,7 @@ package enum DocumentService: DocumentHandlers {
   // MARK: Saving
 
   package static func save(_ params: Save.Params, in world: inout World) throws -> Plan<DocumentProtocol.DocumentInfo> {
-    // When the save runs, the path of a `saveAs` in progress is the document's.
+    // A save after a `saveAs` in progress writes to the path of the `saveAs`, which is the document's when this save runs.
     if let name = world.document.pendingName?.name { return writing(&world) { try $0.path(name) } }
     guard let path = world.document.path else { throw RPCError.documentUntitled }
     return writing(&world) { _ in path }
@@ -92,7 +92,7 @@ package enum DocumentService: DocumentHandlers {
       let path = try path(worker.files)
       let lost = try DocumentWriter.write(snapshot, to: path, worker).map(\.wire)
       return { world in
-        // The document has been replaced meanwhile: only the saved file is reported.
+        // The document has been replaced during the save: only the saved file is reported.
         guard world.finishSave(ticket, path: path) else {
           return .init(revision: world.revision, path: path, isModified: false, lost: lost.isEmpty ? nil : lost)
         }

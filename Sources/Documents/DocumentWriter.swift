@@ -21,9 +21,9 @@ struct DocumentWriter: ~Copyable {
   private var graphicsWritten = 0
   private var layout = DocumentLayout()
   private let file: AtomicFile
-  /// Of all text so far.
+  /// Size, number of values and depth of all text so far.
   private var measure = JSONMeasure()
-  /// Text is appended to the file in pieces of at least this size.
+  /// Minimum size of a piece, in bytes.
   private static let pieceBytes = 1 << 20
 
   private init(_ world: World, _ folder: DocumentFolder, _ worker: Worker, _ file: consuming AtomicFile) {
@@ -34,11 +34,11 @@ struct DocumentWriter: ~Copyable {
     graphicCount = world.overlays.values.reduce(0) { $0 + $1.store.count }
   }
 
-  /// Replaces a file by the document of a world. When it throws, the file is unchanged.
+  /// Replaces a file by the document of a world. If it throws, the file is unchanged.
   ///
   /// - Throws: `documentTooLarge` for a document that could not be opened again.
-  /// - Parameter path: absolute.
-  /// - Returns: what the replaced file had besides its content and the new one does not.
+  /// - Parameter path: an absolute path.
+  /// - Returns: attributes of the replaced file that the new one does not have.
   static func write(_ world: World, to path: String, _ worker: Worker) throws -> [FileAttribute] {
     let real = try worker.files.policy.resolveForWriting(path)
     let file = try AtomicFile.begin(replacing: real)
@@ -72,7 +72,7 @@ struct DocumentWriter: ~Copyable {
     try append()
   }
 
-  /// Appends the text so far to the file. Of a document that no reader would take, only the figures are wanted.
+  /// Appends the text so far to the file. If the document exceeds the limits, the text is only measured, for the error.
   private mutating func append() throws(RPCError) {
     measure.add(layout.out.bytes)
     if fits(worker.documentLimits) { try file.append(layout.out.bytes) }
@@ -184,10 +184,10 @@ struct DocumentWriter: ~Copyable {
 
   // MARK: Graphics
 
-  /// Writes one graphic a line, directly from the store's columns.
+  /// Writes graphics directly from the store's columns, one per line.
   private mutating func writeGraphics(_ store: FeatureStore, _ unknown: [Int: UnknownMembers.Object]) throws {
     layout.beginList("graphics")
-    // The order of columns that reading the document will create, so that saving it again gives the same text.
+    // The order of columns after reading the document, so that saving it again gives the same text.
     let columns = store.columnsAsFilled()
     var isFirst = true
     var problem: (any Error)?
@@ -207,7 +207,7 @@ struct DocumentWriter: ~Copyable {
     layout.endLines(isEmpty: isFirst)
   }
 
-  /// Merges unknown members into the graphic whose text begins at `start` and ends the buffer.
+  /// Merges unknown members into the graphic whose text is the end of the buffer, from `start`.
   private mutating func merge(_ unknown: UnknownMembers.Object, from start: Int) throws(JSONSyntaxError) {
     let own = String(decoding: UnsafeRawBufferPointer(rebasing: layout.out.bytes[start...]), as: UTF8.self)
     layout.out.truncate(to: start)
@@ -215,7 +215,7 @@ struct DocumentWriter: ~Copyable {
     merged.withUTF8 { layout.out.append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Appends the text so far to the file once it is large enough, and reports progress.
+  /// Appends the text so far to the file if it has reached the size of a piece, and reports progress.
   private mutating func flushPiece() throws {
     guard layout.out.count >= Self.pieceBytes else { return }
     try worker.checkCancelled()

@@ -1,28 +1,28 @@
-// An object of a document without the members in it that are not valid, so that the rest can be read.
+// An object of a document without its invalid members, so that the rest can be read.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// What is left of an object. Members, and elements of lists, are left out one by one until the rest is valid.
+/// The remaining members of an object. Members and elements of lists are left out one by one until the rest is valid.
 struct MendedObject {
   private struct Member {
     let name: String
     let value: JSONValue
-    /// The indexes of the elements that are left; nil while all are.
+    /// The indexes of the remaining elements; nil if all remain.
     var elements: [Int]?
   }
 
   private let whole: JSONValue
   private var members: [Member] = []
-  /// Members that the object cannot be without.
+  /// Members without which the object is invalid.
   private let required: Set<String>
-  /// Whether it is read in place, as nothing is left out.
+  /// Whether nothing is left out, so that the object is read in place.
   private var isWhole = true
 
   /// - Parameters:
   ///   - json: an object.
-  ///   - lists: members that are other objects' and not part of this one.
+  ///   - lists: members that contain other objects and are read separately.
   init(_ json: JSONValue, required: Set<String>, without lists: Set<String>) {
     whole = json
     self.required = required
@@ -35,7 +35,7 @@ struct MendedObject {
   /// The names of the members that can be left out.
   var optional: [String] { members.map(\.name).filter { !required.contains($0) } }
 
-  /// The object with some of its optional members alone.
+  /// The object with its required members and only some optional ones.
   func keeping(_ names: ArraySlice<String>) -> MendedObject {
     let kept = required.union(names)
     var result = self
@@ -44,9 +44,9 @@ struct MendedObject {
     return result
   }
 
-  /// Leaves out what a pointer in the object leads to: an element of a list, or a member.
+  /// Leaves out the element of a list or the member at a pointer.
   ///
-  /// - Returns: false where it leads to nothing that can be left out.
+  /// - Returns: false if nothing at the pointer can be left out.
   mutating func leaveOut(_ pointer: String) -> Bool {
     let steps = pointer.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
     guard let name = steps.first, let position = members.firstIndex(where: { Self.isStep(name, $0.name) }) else {
@@ -68,7 +68,7 @@ struct MendedObject {
     return true
   }
 
-  /// The pointer in the object as it was read, of one in what is left of it.
+  /// Converts a pointer into the remaining object to one into the object as read.
   func original(_ pointer: String) -> String {
     let steps = pointer.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
     guard let name = steps.first, let member = members.first(where: { Self.isStep(name, $0.name) }),
@@ -83,13 +83,13 @@ struct MendedObject {
     Text(String(Substring(step))) == Text(jsonPointerEscaped(name))
   }
 
-  /// Reads what is left.
+  /// Calls `body` with the remaining object.
   func read<R>(_ body: (JSONValue) throws -> R) throws -> R {
     if isWhole { return try body(whole) }
     return try parsed().read(body)
   }
 
-  /// What is left, as a document of its own.
+  /// The remaining object as a document of its own.
   func parsed() throws(JSONSyntaxError) -> JSONDocument {
     var writer = JSONWriter(capacity: 1024)
     writer.beginObject()

@@ -1,4 +1,4 @@
-// The saved form of view models and of the environment: what clients have defined and set, without derived values.
+// The saved form of view models and of the environment: definitions and values set by clients, without derived values.
 
 import GeoModel
 import GeoProtocol
@@ -25,11 +25,11 @@ extension EnvironmentScope: SavedKind {
 }
 
 extension SavedObjects {
-  /// The view models that are saved; an owner precedes what it owns.
+  /// The saved view models. Owners precede the objects that they own.
   var viewModels: [ViewModel] { world.viewModels.values.filter { world.isSaved($0.reference) } }
 
   fileprivate func viewModel(_ model: ViewModel) -> DocumentProtocol.SavedViewModel {
-    // The session's definition of the type may differ from that of the document which the view model was read from.
+    // The session's definition of the type may differ from the one in the document from which the view model was read.
     let isOfType = model.type.map { world.viewModelTypes[$0]?.properties == model.properties } ?? false
     let values = model.properties.filter(\.isUndone).map { property -> (name: String, value: Value) in
       let value = model.values[property.name] ?? .null
@@ -41,7 +41,7 @@ extension SavedObjects {
       author: model.author?.string, values: .made { $0.object(values) })
   }
 
-  /// The reference; null when its object is not saved.
+  /// The reference; null if its object is not saved.
   private func reference(_ value: Value) -> Value {
     guard let id = value.text, let object = world.find(id), world.isSaved(object) else { return .null }
     return value

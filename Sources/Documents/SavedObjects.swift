@@ -1,4 +1,4 @@
-// The objects of a world in the form that documents have: which, in which order, with which sources.
+// The objects of a world in the form of documents: which objects, in which order, with which sources.
 
 import FeatureStore
 import GeoModel
@@ -10,11 +10,11 @@ import Reading
 import StateTree
 import WireCoding
 
-/// Objects as a document has them, without what lies in them: that is written behind.
+/// Objects in the form of documents, without the objects in them, which are written after them.
 struct SavedObjects {
   let world: World
   let folder: DocumentFolder
-  /// All sources that the document needs.
+  /// All sources that the saved objects use.
   let sources: [DocumentSource]
   fileprivate let sourcesByNumber: [Int: DocumentSource]
 
@@ -25,7 +25,7 @@ struct SavedObjects {
     sourcesByNumber = Dictionary(uniqueKeysWithValues: sources.map { ($0.number, $0) })
   }
 
-  /// The newest version of the format that this server reads, and the one it writes.
+  /// The version of the format that this server writes, which is also the newest that it reads.
   static let version = 1
 
   static let root = DocumentProtocol.Document(format: .geomodelDocument, version: version)
@@ -39,7 +39,7 @@ struct SavedObjects {
       saved.fields = data.store.fields.map(Wire.field)
     case .file(let file):
       saved.path = folder.relative(file.path)
-      // The format that was found, so that it is the same when the file is missing and when it is back.
+      // The format found in the file, so that the document is the same whether the file is missing or not.
       saved.driver = file.driver ?? FeatureDriver(rawValue: source.driver)?.rawValue
       saved.xField = file.xField
       saved.yField = file.yField
@@ -52,10 +52,10 @@ struct SavedObjects {
   }
 }
 
-/// A kind of object that documents have. ``SavedKinds`` lists them, from the definition.
+/// A kind of object in documents. ``SavedKinds`` lists all, from the definition.
 protocol SavedKind: Entity {
   associatedtype Saved: JSONEncodable
-  /// The object as documents have it, without what lies in it: that is written behind.
+  /// The object in the form of documents, without the objects in it, which are written after it.
   func saved(in document: SavedObjects) -> Saved
 }
 
@@ -63,9 +63,9 @@ extension SavedKind {
   func saved(in document: SavedObjects) -> JSONOpaque { Wire.saved(self, document.world) }
 }
 
-/// A kind of object that documents have in a list of their own: an object is its members, and made by the commands of its kind.
+/// A kind of object with its own list in documents. Its objects are saved as their members and made by the commands of the kind.
 protocol ListedKind: SavedKind {
-  /// The members that it cannot be made without.
+  /// The members without which an object cannot be made.
   static var required: Set<String> { get }
   /// Makes an object that was read.
   static func restore(_ id: String, _ json: JSONValue, in world: inout World) throws
@@ -82,7 +82,7 @@ extension Source: SavedKind {
 
 extension Layer: SavedKind {
   func saved(in document: SavedObjects) -> JSONOpaque {
-    // A closed source whose own id something else has is written under another.
+    // A closed source is saved with another id if another object has taken its own.
     let source = (features?.sourceNumber).flatMap { document.sourcesByNumber[$0] }
     guard let source, source.isRenamed else { return Wire.saved(self, document.world) }
     return Wire.saved(under(source.id), document.world)
@@ -115,7 +115,7 @@ extension View: SavedKind {
 }
 
 extension World {
-  /// The lists of layers of a map or a scene, by their names in the document; what is in a group stands behind it.
+  /// The lists of layers of a map or a scene, by their names in the document. Layers of a group follow the group.
   func layerLists(of container: ViewContent) -> [(name: String, role: LayerProtocol.LayerRole?, layers: [Layer])]
   {
     guard let content = try? self.content(of: container) else { return [] }
@@ -128,28 +128,28 @@ extension World {
   }
 }
 
-/// A source that a document needs: one that is open, or one that was closed under its layers.
+/// A source used by a document: an open one, or one that was closed while layers still used it.
 struct DocumentSource {
   /// Its id in the document.
   var id: SourceID
-  /// Whether something else has its own id.
+  /// Whether another object has its own id.
   var isRenamed = false
   let number: Int
   let origin: SourceOrigin
-  /// The format that was found in it.
+  /// The format found in the file.
   let driver: String
-  /// The schema of those of its layers that maps show.
+  /// The schema of those of its layers that maps and scenes contain.
   var layers: [SourceLayer] = []
 
-  /// All that a world needs, those that are open first. Their layers come as the document's do, so that it is the same when it is
-  /// opened and saved again.
+  /// All sources of a world, open ones first. Their layers have the document's order, so that opening and saving again gives the
+  /// same document.
   static func all(in world: World) -> [DocumentSource] {
     let containers = world.maps.ids.map { ViewContent.map($0) } + world.scenes.ids.map { ViewContent.scene($0) }
     let layers = containers.flatMap { world.layerLists(of: $0).flatMap(\.layers) }
     var sources = world.sources.values.map { DocumentSource($0) }
     var indexes = Dictionary(uniqueKeysWithValues: sources.enumerated().map { ($1.number, $0) })
     var ids = Set(sources.map(\.id))
-    // The index of each layer in the source's list, by its name.
+    // By number of the source: the index of each layer in its list, by the layer's name.
     var known: [Int: [Text: Int]] = [:]
     for features in layers.compactMap(\.features) {
       let number = features.sourceNumber
@@ -162,7 +162,7 @@ struct DocumentSource {
         sources.append(source)
         indexes[number] = index
       }
-      // A table knows nothing of geometry: the schema of a layer beside it says more.
+      // The schema of a table has no geometry, so that of a layer over the same data is preferred.
       if let known = known[number]?[features.schema.name] {
         if sources[index].layers[known].geometryType == nil { sources[index].layers[known] = features.schema }
       } else {
@@ -181,7 +181,7 @@ struct DocumentSource {
     (self.id, self.number, self.origin, self.driver) = (id, number, origin, driver)
   }
 
-  /// Gives a closed source another id when something else has its own.
+  /// Gives a closed source another id if another object has taken its own.
   private mutating func rename(unlike ids: Set<SourceID>, in world: World) {
     let own = id
     var count = 1

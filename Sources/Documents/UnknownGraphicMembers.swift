@@ -1,4 +1,4 @@
-// Finds the unknown members of graphics while a document is read. Most graphics have none, so each is checked without an allocation.
+// Finds the unknown members of graphics while a document is read. Most graphics have none, so the check makes no allocation.
 
 import GeoModel
 import GeoProtocol
@@ -8,7 +8,7 @@ import WireCoding
 
 /// Collects members of graphics that this version does not know, at any depth, so that saving writes them back.
 struct UnknownGraphicMembers {
-  /// The text of the last symbol without unknown members: graphics of one overlay often share one, which is then parsed once.
+  /// Text of the last symbol without unknown members: graphics of an overlay often have equal symbols, and then only one is parsed.
   private var plainSymbol = ""
   private static let members: Set<String> = [
     "id", "type", "geometry", "spatialReference", "attributes", "properties", "zIndex", "isVisible", "isSelected",
@@ -18,9 +18,9 @@ struct UnknownGraphicMembers {
   /// The graphic's unknown members; nil when there are none.
   ///
   /// - Parameters:
-  ///   - graphic: what was understood of it.
-  ///   - omitted: names of members that were not.
-  ///   - whole: the graphic as it was read.
+  ///   - graphic: the part of the graphic that was understood.
+  ///   - omitted: names of omitted members.
+  ///   - whole: the graphic as read.
   mutating func object(
     of graphic: JSONValue, omitting omitted: [String] = [], of whole: JSONValue
   ) -> UnknownMembers.Object? {
@@ -64,7 +64,7 @@ struct UnknownGraphicMembers {
 
   // MARK: Geometries
 
-  /// The types that are written in the form they were read in. WKT, WKB and envelopes become GeoJSON, where members have no counterpart.
+  /// The types that are written in the same form. WKT, WKB and envelopes become GeoJSON, where their members have no counterpart.
   private static let types: Set<String> = [
     "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection",
   ]
@@ -98,7 +98,7 @@ struct UnknownGraphicMembers {
 
   // MARK: Symbols
 
-  /// The symbol's text as this version writes it; nil when that loses no member.
+  /// The symbol's text as this version writes it; nil if a member would be lost.
   private mutating func writtenSymbol(_ symbol: JSONValue) -> String? {
     guard symbol.isPresent else { return nil }
     let text = symbol.jsonText

@@ -1,4 +1,4 @@
-// Merges the unknown members of an object that was read back into its text when it is written.
+// Merges the unknown members of an object, kept when it was read, into its text when it is written.
 
 import GeoModel
 import Geometry
@@ -20,7 +20,7 @@ extension UnknownMembers.Object {
     return writer.string
   }
 
-  /// A three-way merge: values that have not changed since the document was read keep the text that was read.
+  /// A three-way merge: values that have not changed since the document was read keep their original text.
   ///
   /// - Parameters:
   ///   - now: the current value.
@@ -52,13 +52,13 @@ extension UnknownMembers.Object {
       }
       writer.endArray()
     } else {
-      // An unchanged value keeps its original text as a whole: members of one that was left out, as it is not valid, would make
-      // another value of the current one. A changed one without a counterpart has no unknown members.
+      // An unchanged value keeps its original text as a whole: if the value was left out as invalid, merging its members would
+      // change the current value. A changed value without a counterpart has no unknown members.
       (isUnchanged ? original : now).encode(to: &writer)
     }
   }
 
-  /// Whether a value means what this version would write for it, apart from members that this version does not know.
+  /// Whether a value means the same as the text that this version would write for it, apart from unknown members.
   private static func isUnderstood(_ original: JSONValue, as written: JSONValue) -> Bool {
     switch (original.kind, written.kind) {
     case (.object, .object):
@@ -75,7 +75,7 @@ extension UnknownMembers.Object {
     }
   }
 
-  /// The elements of a list by their `name`; nil unless all are objects with distinct names.
+  /// The elements of a list by their `name`; nil unless all elements are objects with distinct names.
   private static func byName(_ list: JSONValue) -> [Text: JSONValue]? {
     guard list.kind == .array else { return nil }
     var result: [Text: JSONValue] = [:]

@@ -1,18 +1,18 @@
-// Arrays as operands of array functions: sets, as CQL2 compares them.
+// Arrays as operands of array functions, which CQL2 compares as sets.
 
 import Calendar
 import Geometry
 import JSON
 
-/// The set of an array's elements. Order and repetition do not count.
+/// The set of an array's elements. Order and repetition are ignored.
 ///
-/// Elements of different types differ. An element that is null, or an object of JSON, is unknown.
+/// Elements of different types differ. A null element or a JSON object is unknown.
 struct ArrayValue: Hashable, Sendable {
-  /// An element with one notation for equal values.
+  /// An element in a form that is identical for equal values.
   enum Key: Hashable, Sendable {
     case bool(Bool)
     case integer(Int64)
-    /// Not a whole number of 64 bits.
+    /// A number that is not a 64-bit integer.
     case double(Double)
     case text(Text)
     case period(Period)
@@ -37,10 +37,10 @@ struct ArrayValue: Hashable, Sendable {
 
   var isEmpty: Bool { keys.isEmpty && !hasUnknown }
 
-  /// The set as an element of another; nil if an element is unknown.
+  /// The set as an element of another set; nil if an element is unknown.
   var key: Key? { hasUnknown ? nil : .array(keys) }
 
-  /// The set with texts that denote an instant as instants.
+  /// The set with texts that denote an instant replaced by instants.
   private var timed: ArrayValue {
     var copy = self
     copy.keys = Set(
@@ -51,7 +51,7 @@ struct ArrayValue: Hashable, Sendable {
     return copy
   }
 
-  /// Nil is unknown.
+  /// Whether the relation holds; nil if unknown.
   ///
   /// - Complexity: O(n).
   func holds(_ relation: ArrayRelation, _ other: ArrayValue) -> Bool? {
@@ -119,7 +119,7 @@ extension ArrayValue.Key {
 }
 
 extension ArrayValue {
-  /// Nil for a text that is not an array.
+  /// Nil if the text is not an array.
   init?(json text: String) {
     guard let document = try? JSONDocument(text) else { return nil }
     let value = document.read { $0.kind == .array ? ArrayValue($0) : nil }

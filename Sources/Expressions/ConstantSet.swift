@@ -1,9 +1,9 @@
-// The list of IN when it consists of literals: looked up by bisection, without creating values.
+// The literals of an IN list, searched by bisection, without creating values.
 
 import Geometry
 import Sorting
 
-/// Literals sorted by type. An integer and a double of the same value are one number.
+/// Literals sorted by type. An integer and a double with the same value are the same number.
 package struct ConstantSet: Sendable {
   package private(set) var integers: [Int64] = []
   /// Numbers that are not 64-bit integers.
@@ -28,7 +28,7 @@ package struct ConstantSet: Sendable {
     texts.sort { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Whether membership is known for every number: all elements are numbers.
+  /// Whether membership is known for every number, which means that all elements are numbers.
   package var isOfNumbers: Bool { !hasBools && texts.isEmpty }
   /// All elements.
   package var elements: [AttributeValue] {
@@ -39,7 +39,7 @@ package struct ConstantSet: Sendable {
   private var hasNumbers: Bool { !integers.isEmpty || !doubles.isEmpty }
   private var hasBools: Bool { hasTrue || hasFalse }
 
-  /// Whether `value` is an element. Nil if unknown: it is null, or not found while an element has another type.
+  /// Whether `value` is an element. Nil if unknown: it is null, or is not found while some element has another type.
   func contains(_ value: Scalar) -> Bool? {
     switch value {
     case .null, .json, .instant: return nil

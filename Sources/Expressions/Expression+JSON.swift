@@ -3,9 +3,9 @@
 import JSON
 
 extension Expression {
-  /// Reads an expression in either encoding: a string is text, any other value is CQL2 JSON (OGC 21-065r2).
+  /// Reads an expression in either encoding: a string is CQL2 text, any other value is CQL2 JSON (OGC 21-065r2).
   ///
-  /// ``text`` is then the same expression as text; errors have the JSON Pointer of the value they are about.
+  /// For CQL2 JSON, ``text`` is the same expression as text, and errors have the JSON Pointer of the value that caused them.
   public init(_ value: JSONValue) throws(ExpressionError) {
     guard value.kind != .string else {
       try self.init(value.withUTF8 { String(decoding: $0, as: UTF8.self) })
@@ -15,8 +15,8 @@ extension Expression {
     try self.init(text, source)
   }
 
-  /// The expression in CQL2 JSON, as ``init(_:)`` reads it. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`, a sign a
-  /// multiplication with -1. What is nothing but a text is `"'text'"`, since a string is an expression in CQL2 text.
+  /// The expression in CQL2 JSON, which ``init(_:)`` reads. `CASE` is `{"op": "case", "args": [condition, value, ..., else]}`; a
+  /// sign is a multiplication by -1. A single text literal becomes `"'text'"`, since a string is an expression in CQL2 text.
   ///
   /// - Throws: `tooDeep` if operations nest deeper than ``jsonDepthLimit``: CQL2 JSON has no chains.
   public func json() throws(ExpressionError) -> String {
@@ -38,15 +38,15 @@ extension Expression {
     return writer.text
   }
 
-  /// The same expression with one way to write it: text -> JSON -> text.
+  /// The same expression in a normal form: text -> JSON -> text.
   ///
-  /// - Throws: as ``json()``, and `tooLong` if that is longer than ``lengthLimit``.
+  /// - Throws: errors of ``json()``, and `tooLong` if the normal form is longer than ``lengthLimit``.
   public func normalized() throws(ExpressionError) -> String {
     guard let document = try? JSONDocument(try standardJSON()) else { return text }
     do throws(ExpressionError) {
       return try document.read { (value) throws(ExpressionError) in try JSONExpressionReader.read(value).text }
     } catch {
-      // Its place in the normal form is none in the request.
+      // A position in the normal form is not a position in the request.
       throw ExpressionError(
         error.kind, at: 0, in: text.utf8, expected: "\(error.expected) in the normal form", found: error.found)
     }

@@ -6,28 +6,28 @@ import TextFormatting
 /// A parsed expression: literals, properties, comparison, `AND`, `OR`, `NOT`, `IS NULL`, `IN`, `BETWEEN`, `LIKE`,
 /// `CASE`, arithmetic, functions, and relations of geometries, times and arrays (``ExpressionLanguage`` lists them).
 ///
-/// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's
-/// grammar `-2^2` is 4, and `^` does not chain. In a text a backslash begins an escape sequence: of a quote, a backslash or, by a
-/// letter, a control character; in a pattern of `LIKE` of a wildcard too. Before other characters it stands for itself, which CQL2
-/// leaves open. Keywords and functions are case-insensitive, property names are not.
+/// Precedence, highest first: unary minus, `^`, `* / % DIV`, `+ -`, predicates, `NOT`, `AND`, `OR`. As in CQL2's grammar, `-2^2`
+/// is 4, and `^` does not chain. In a text, a backslash begins an escape sequence: for a quote, a backslash or, with a letter, a
+/// control character; in a `LIKE` pattern also for a wildcard. Before other characters it is literal, which CQL2 leaves open.
+/// Keywords and functions are case-insensitive, property names are case-sensitive.
 ///
-/// Null means unknown: a comparison with it is neither true nor false (SQL's three-valued logic), and arithmetic and
-/// functions of it are null, except `coalesce`, `iif` and `CASE`. A comparison of different types, a division by zero, and NaN
-/// are null too. Integers and doubles compare exactly; an integer overflow gives a double. `/` divides reals, `DIV`
-/// gives the integer part. Texts compare by Unicode code points. JSON is text for functions and `LIKE`, and not
-/// comparable. A `DATE` is its midnight in UTC; compared with a `DATE` or `TIMESTAMP`, a text is parsed by RFC 3339.
+/// Null means unknown: a comparison with null is neither true nor false (SQL's three-valued logic), and arithmetic and functions
+/// with null are null, except `coalesce`, `iif` and `CASE`. A comparison of different types, a division by zero, and NaN are
+/// null, too. Integers and doubles compare exactly; an integer overflow gives a double. `/` divides reals, `DIV` gives the
+/// integer part. Texts compare by Unicode code points. JSON is text for functions and `LIKE`, and not comparable. A `DATE` is its
+/// midnight in UTC; a text that is compared with a `DATE` or `TIMESTAMP` is parsed by RFC 3339.
 public struct Expression: Hashable, Sendable {
   /// Maximum length of a text in bytes of UTF-8.
   public static let lengthLimit = 65_536
-  /// Maximum size in bytes of all texts that functions make for one feature; what would exceed it is null.
+  /// Maximum total size, in bytes, of the texts that functions make for one feature; a text that would exceed it is null.
   public static let textLimit = 1 << 20
   /// Maximum nesting of parentheses and calls.
   public static let depthLimit = 100
-  /// Maximum nesting of values in CQL2 JSON, where a parenthesis of the text may be several operations. Reading needs 11 KB of stack for
-  /// each without optimisation.
+  /// Maximum nesting of values in CQL2 JSON, where one parenthesis of the text may be several operations. Without optimisation,
+  /// reading needs 11 KB of stack per level.
   public static let jsonDepthLimit = 300
 
-  /// As given; of an expression in JSON the same as text.
+  /// The text as given; for an expression given as JSON, the same expression as text.
   public let text: String
   let tree: ExpressionTree
   /// Nil for an expression given as text.
@@ -65,13 +65,13 @@ public struct Expression: Hashable, Sendable {
   /// The number of operators, functions, names and constants.
   public var size: Int { tree.nodes.count }
 
-  /// What an expression is used for.
+  /// The purpose of an expression.
   public enum Use: Sendable {
     /// A value of any type.
     case value
-    /// A filter: its value has to be a truth value.
+    /// A filter: its value must be a truth value.
     case condition
-    /// A quantity: class breaks, visual variables.
+    /// A number, for class breaks and visual variables.
     case number
 
     var types: ScalarTypes {
@@ -82,11 +82,11 @@ public struct Expression: Hashable, Sendable {
       }
     }
 
-    /// Whether values of a declared type suit it; true without one.
+    /// Whether the use allows values of a declared type; true if no type is declared.
     package func allows(_ type: FieldType?) -> Bool { !ScalarTypes(type).isDisjoint(with: types) }
   }
 
-  /// Refuses an expression that can never give a value of the required type.
+  /// Throws if the expression can never have a value of the required type.
   ///
   /// - Throws: ``ExpressionError`` of kind `type`.
   public func check(for use: Use) throws(ExpressionError) {
@@ -95,9 +95,9 @@ public struct Expression: Hashable, Sendable {
     }
   }
 
-  /// Refuses names other than these.
+  /// Throws if the expression has other names than these.
   ///
-  /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the position of the first.
+  /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the position of the first unknown name.
   public func check(names: [String]) throws(ExpressionError) {
     for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
     where !names.contains(where: { Text($0) == Text(name) }) {
@@ -107,7 +107,7 @@ public struct Expression: Hashable, Sendable {
     }
   }
 
-  /// Refuses names other than those of these fields, and what can never be computed of values of their types.
+  /// Throws for names other than those of these fields, and for operations that never have a value with the fields' types.
   ///
   /// - Throws: ``ExpressionError`` of kind `unknownProperty` or `type`, as ``compiled(for:as:by:)``.
   public func check(fields: [(name: String, type: FieldType?)], for use: Use) throws(ExpressionError) {
@@ -133,17 +133,18 @@ public struct Expression: Hashable, Sendable {
     } catch { throw error.about(source) }
   }
 
-  /// Whether its value depends on text conventions: it calls a function whose name begins with `format`.
+  /// Whether the value depends on text conventions: whether it calls a function whose name begins with `format`.
   public var isWrittenByConventions: Bool { tree.isWrittenByConventions }
 
-  /// Resolves names: the column of each property, `Int.max` for the geometry, and the tree in which its name stands for it.
+  /// Resolves names. Returns the column of each property, `Int.max` for the geometry, and the tree in which such a name stands
+  /// for the geometry.
   ///
-  /// - Throws: ``ExpressionError``, as of an expression that is compiled.
+  /// - Throws: ``ExpressionError``, as for compiling an expression.
   package func resolved(
     for schema: some PropertySchema, as use: Use
   ) throws(ExpressionError) -> (ExpressionTree, [Int]) {
     let (tree, columns) = try resolved(for: schema)
-    // Nodes of geometries have a type of their own.
+    // A name that stands for the geometry has a type of its own.
     try check(tree, for: use) { property in
       columns[property] == .max ? .geometry : ScalarTypes(schema.declaredType(of: columns[property]))
     }
@@ -185,10 +186,10 @@ public struct Expression: Hashable, Sendable {
     return (isSame ? tree : ExpressionTree(parts), columns)
   }
 
-  /// The value for the properties given by `property`, each requested once.
+  /// The value of the expression. `property` gives the value of each property and is called once for each.
   ///
   /// - Parameter conventions: used to format text.
-  /// - Throws: `unknownProperty` for a name for which it returns nil, whether or not the value depends on it.
+  /// - Throws: `unknownProperty` if `property` returns nil, whether or not the value depends on that property.
   public func evaluated(
     by conventions: TextConventions = .neutral, _ property: (String) -> AttributeValue?
   ) throws(ExpressionError) -> AttributeValue {

@@ -1,16 +1,16 @@
-// Errors of expressions: what was expected, and where.
+// Errors of expressions, with the expected form and the position.
 
 /// An error in an expression, with its position in the text.
 public struct ExpressionError: Error, Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable {
     /// The grammar expects something else.
     case syntax
-    /// A name unknown to the schema or the caller.
+    /// A name that is not in the schema or not known to the caller.
     case unknownProperty
     case unknownFunction
     /// A function, or a format pattern, has too few or too many arguments.
     case argumentCount
-    /// The types of operands never match.
+    /// Operands of types that never match.
     case type
     /// Parentheses or calls nest deeper than ``Expression/depthLimit``.
     case tooDeep
@@ -18,7 +18,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     case tooLong
     /// A number, text, date or pattern is unterminated or invalid.
     case badLiteral
-    /// A library that is not installed.
+    /// A required library is not installed.
     case unavailable
   }
 
@@ -27,14 +27,14 @@ public struct ExpressionError: Error, Hashable, Sendable {
   public var line: Int { position.line }
   public var column: Int { position.column }
   public var offset: Int { position.offset }
-  /// What is allowed there, in words.
+  /// The allowed forms, in words.
   public let expected: String
   /// What was found: a part of the text, or in words.
   public let found: String
-  /// For an unknown property of a schema: the existing ones. For an unknown function: all functions.
+  /// The existing properties for an unknown one of a schema; all functions for an unknown function.
   public let available: [String]
-  /// For an expression in CQL2 JSON: the names and indexes that lead from it to the value that the error is about. The
-  /// position is then not one of the client's.
+  /// For an expression in CQL2 JSON: the names and indexes from the expression to the value with the error. The position then
+  /// refers to generated text, not to the client's.
   public private(set) var steps: [String]?
 
   init(_ kind: Kind, steps: [String], expected: String, found: String, available: [String] = []) {
@@ -42,7 +42,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     self.steps = steps
   }
 
-  /// The same error about the JSON that a text was made of.
+  /// The error for the JSON from which the text was made, if any.
   func about(_ source: JSONSource?) -> ExpressionError {
     guard let source else { return self }
     var copy = self
@@ -61,7 +61,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
     self.available = available
   }
 
-  /// The same error in a larger text in which the expression starts at `start`, in bytes of UTF-8.
+  /// The error for a larger text in which the expression starts at `start`, in bytes of UTF-8.
   public func inside(_ text: String, at start: Int) -> ExpressionError {
     ExpressionError(
       kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)

@@ -1,10 +1,10 @@
-// Relations of times, arrays and geometries. Their operands are no scalars: they are made where they are compared.
+// Relations of times, arrays and geometries. Their operands are not scalars, so they are made at each comparison.
 
 import Geometry
 import SpatialRelations
 
 extension ExpressionEvaluator {
-  /// Nil is unknown: an operand is null, or not what the function takes.
+  /// Whether the relation holds; nil if unknown: an operand is null or has an unsuitable type.
   func holds(_ relation: FunctionRecord.Relation, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Bool? {
     let (first, second) = (operands[operands.startIndex], operands[operands.startIndex + 1])
     switch relation {
@@ -24,7 +24,7 @@ extension ExpressionEvaluator {
     case .predicate(let predicate, _, _): return source.holds(predicate)
     case .itself(let relation): return source.geometry.map { relation.holdsToItself($0) }
     case nil:
-      // A relation that is not defined for them is unknown.
+      // A relation that is not defined for these geometries is unknown.
       guard let first = geometry(first), let second = geometry(second) else { return nil }
       return try? SpatialPredicate(relation, second).holds(for: first)
     }
@@ -34,7 +34,7 @@ extension ExpressionEvaluator {
     if case .geometry(let number) = nodes[node] { tree.parts.geometries[number].geometry } else { source.geometry }
   }
 
-  /// Whether a value that is no scalar is not null.
+  /// Whether an operand that is not a scalar is present, not null.
   func isPresent(_ node: Int) -> Bool {
     switch nodes[node] {
     case .interval: period(node) != nil
@@ -71,7 +71,7 @@ extension ExpressionEvaluator {
     }
   }
 
-  /// Nil for an unknown element.
+  /// The element as a key; nil if it is unknown.
   private func key(_ node: Int) -> ArrayValue.Key? {
     switch nodes[node] {
     case .array: array(node)?.key

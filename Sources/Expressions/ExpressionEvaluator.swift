@@ -1,15 +1,15 @@
-// Evaluates an expression for one feature: a walk over its nodes that allocates only new texts.
+// Evaluates an expression for one feature, by walking over its nodes. Allocates only new texts.
 
 import Geometry
 import SpatialRelations
 import TextFormatting
 
-/// The values of properties by their numbers in the tree.
+/// The values of properties, by their indexes in the tree.
 package protocol PropertySource {
   func value(_ property: Int) -> Scalar
-  /// That of the feature; nil without one.
+  /// The feature's geometry; nil if it has none.
   var geometry: Geometry? { get }
-  /// Whether the geometry has the relation. Nil is unknown: there is none, or the relation is not defined for it.
+  /// Whether the feature's geometry has the relation; nil, unknown, if it has no geometry or the relation is not defined for it.
   func holds(_ predicate: SpatialPredicate) -> Bool?
 }
 
@@ -21,8 +21,8 @@ struct GivenValues: PropertySource {
 }
 
 extension ExpressionTree {
-  /// Passes an evaluator to `body`. It reads the lists of the tree in place: reference counting at each node took most
-  /// of the time.
+  /// Passes an evaluator to `body`. It reads the lists of the tree in place, since reference counting at each node would dominate
+  /// the time.
   @inline(__always)
   package func withEvaluator<Source: PropertySource, Result>(
     _ source: Source, by conventions: TextConventions, _ body: (inout ExpressionEvaluator<Source>) -> Result
@@ -48,7 +48,7 @@ package struct ExpressionEvaluator<Source: PropertySource> {
   let nodes: UnsafeBufferPointer<ExpressionNode>
   let children: UnsafeBufferPointer<Int>
   let links: UnsafeBufferPointer<ExpressionTree.Link>
-  /// The bytes of text that functions may still make for the feature.
+  /// Number of bytes of text that functions may still make for the feature.
   package let textLeft: UnsafeMutablePointer<Int>
   let conventions: TextConventions
   package var source: Source
@@ -98,17 +98,17 @@ package struct ExpressionEvaluator<Source: PropertySource> {
     }
   }
 
-  /// Takes the size of a text from what is left; false if it is too long.
+  /// Subtracts the size of a text from the remaining bytes; false if it exceeds them.
   private func takesText(_ size: Int) -> Bool {
     guard size <= textLeft.pointee else { return false }
     textLeft.pointee -= size
     return true
   }
 
-  /// Nil is unknown.
+  /// The truth value of a node; nil if unknown.
   package func truth(_ node: Int) -> Bool? { value(node).truth }
 
-  /// `deciding` if any operand is, else unknown if any is: AND decides by false, OR by true.
+  /// `deciding` if any operand has that value; else unknown if any is unknown. False decides AND, true decides OR.
   private func combined(_ range: Range<Int>, deciding: Bool) -> Bool? {
     var result: Bool? = !deciding
     for operand in children[range] {
@@ -133,7 +133,7 @@ package struct ExpressionEvaluator<Source: PropertySource> {
     return result
   }
 
-  /// `value >= low AND value <= high`.
+  /// The value of `value >= low AND value <= high`.
   private func isBetween(_ value: Scalar, _ low: Int, _ high: Int) -> Bool? {
     let toLow = value.order(to: self.value(low))
     if toLow == .less { return false }
@@ -172,7 +172,7 @@ package struct ExpressionEvaluator<Source: PropertySource> {
     case .relation(let relation): return Scalar(holds(relation, arguments))
     case .values(let apply): return applied(function, arguments, apply)
     case .conventions(let apply): return applied(function, arguments) { apply($0, conventions) }
-    // The parser makes nodes of these.
+    // The parser makes other nodes of these calls.
     case .literal, .node: return .null
     }
   }

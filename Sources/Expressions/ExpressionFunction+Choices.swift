@@ -1,4 +1,4 @@
-// The functions that choose a value, that of JSON, and literals that are written as calls.
+// Functions that choose a value, the function for JSON, and literals in the form of calls.
 
 extension FunctionRecord {
   static let choices: [FunctionRecord] = [
@@ -40,7 +40,7 @@ extension FunctionRecord {
       doc: "As `bbox`.", example: "S_INTERSECTS(ENVELOPE(7, 50, 8, 51), POINT(7.5 50.5))", .node(.box)),
   ]
 
-  /// The number of elements of an array or of members of an object: of commas outside of texts and inner values.
+  /// The number of elements of an array or members of an object. Counts commas outside of texts and inner values.
   private static func count(_ value: Scalar) -> Scalar {
     guard case .json(let text) = value else { return .null }
     var (depth, commas, isInText, isEscaped, isEmpty) = (0, 0, false, false, true)
@@ -63,7 +63,7 @@ extension FunctionRecord {
       case 0x20, 0x09, 0x0A, 0x0D: continue
       default: break
       }
-      // The first bracket is followed by its closing one in an empty value alone.
+      // Only in an empty value, the closing bracket follows the opening one.
       if depth > 1 || depth == 1 && byte != UInt8(ascii: "[") && byte != UInt8(ascii: "{") || isInText {
         isEmpty = false
       }

@@ -1,4 +1,4 @@
-// The functions that write numbers, dates and measures by conventions.
+// Functions that format numbers, dates and measures by conventions.
 
 import TextFormatting
 

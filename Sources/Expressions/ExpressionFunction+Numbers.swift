@@ -1,4 +1,4 @@
-// The functions of numbers.
+// Functions of numbers.
 
 import Platform
 
@@ -57,7 +57,7 @@ extension FunctionRecord {
     if case .integer = arguments[0], digits >= 0 { return arguments[0] }
     let scale = pow(10, digits.magnitude)
     let scaled = digits < 0 ? value / scale : value * scale
-    // A double of that size has no such decimals.
+    // A double of this size has no decimals at this position.
     guard scaled.magnitude < 0x1p52 else { return arguments[0] }
     let result = digits < 0 ? scaled.rounded() * scale : scaled.rounded() / scale
     return digits <= 0 ? Scalar(whole: result) : Scalar(finite: result)

@@ -1,9 +1,9 @@
-// The relations of geometries, times and arrays.
+// Functions for relations of geometries, times and arrays.
 
 import Geometry
 
 extension FunctionRecord {
-  /// The relation that holds where a function is true.
+  /// The relation that a function tests.
   enum Relation: Sendable {
     case temporal(TemporalRelation)
     case array(ArrayRelation)

@@ -1,4 +1,4 @@
-// The functions of texts.
+// Functions of texts.
 
 import TextFormatting
 
@@ -8,7 +8,7 @@ extension FunctionRecord {
       "casei", .text(), result: .text,
       doc:
         "The text without difference of case, on both sides of a comparison, or around the pattern of LIKE too: full case folding of Unicode, by which `ß` and `SS` match.",
-      // A code point has up to three in another case, of two bytes or more each.
+      // In another case, a code point may become up to three, each of two bytes or more.
       example: "CASEI('Bern') = CASEI('BERN')", textSize: first, fold: CaseFolding.folded,
       mapping(CaseFolding.folded)),
     FunctionRecord(
@@ -74,7 +74,7 @@ extension FunctionRecord {
     .values { $0[0].string.map { .text(body($0)) } ?? .null }
   }
 
-  /// The text without white space at both ends.
+  /// The text without white space at its ends.
   @Sendable private static func trimmed(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
@@ -83,7 +83,7 @@ extension FunctionRecord {
     return String(scalars[first...last])
   }
 
-  /// As in SQL: a start before the first code point reduces the count; fractions are dropped.
+  /// The result as in SQL: a start before the first code point reduces the count; fractions are dropped.
   @Sendable private static func substring(_ arguments: [Scalar]) -> Scalar {
     guard let text = arguments[0].string, let start = arguments[1].number else { return .null }
     let first = max(-0x1p52, min(0x1p52, start.rounded(.towardZero)))
@@ -99,7 +99,7 @@ extension FunctionRecord {
     return .text(String(String.UnicodeScalarView(scalars.dropFirst(skipped).prefix(taken))))
   }
 
-  /// Replaces each `old` from the left; an empty one matches nowhere.
+  /// Replaces each `old`, from the left; an empty `old` has no occurrences.
   @Sendable private static func replaced(_ arguments: [Scalar]) -> Scalar {
     let result = arguments[0].withText { text in
       arguments[1].withText { old in
@@ -114,7 +114,7 @@ extension FunctionRecord {
   @Sendable private static func replacedSize(_ arguments: [Scalar]) -> Int {
     let (size, old, new) = (arguments[0].textSize, arguments[1].textSize, arguments[2].textSize)
     guard old > 0, new > old, size < Expression.textLimit else { return size }
-    // One more than fit is too many.
+    // One occurrence more than the limit allows is enough to refuse the text.
     let limit = (Expression.textLimit - size) / (new - old) + 1
     let count = arguments[0].withText { text in
       arguments[1].withText { TextSearch($0).count(in: text, atMost: limit) } ?? 0

@@ -1,13 +1,12 @@
-// The functions of expressions: a record for each, by which calls are parsed, checked and evaluated, and from which clients read what
-// there is.
+// The functions of expressions, one record each. Parsing, checking, evaluation and the reference for clients use these records.
 
 import TextFormatting
 
-/// A function, by its place in the table: small, as nodes of an expression hold it.
+/// A function, by its index in the table. Small, because nodes of an expression store it.
 struct ExpressionFunction: BitwiseCopyable, Sendable {
   private let number: UInt8
 
-  /// All of them, in the order of the reference.
+  /// All functions, in the order of the reference.
   static let all = table.indices.map { ExpressionFunction(number: UInt8($0)) }
   private static let table: [FunctionRecord] =
     FunctionRecord.texts + FunctionRecord.numbers + FunctionRecord.choices + FunctionRecord.literals
@@ -17,9 +16,9 @@ struct ExpressionFunction: BitwiseCopyable, Sendable {
 
   private init(number: UInt8) { self.number = number }
 
-  /// The function of a name in any case; nil without one.
+  /// The function with a name, in any case; nil if there is none.
   init?(named name: String) {
-    // Names are short: a text of any length need not be changed for a look-up.
+    // Names are short, so that longer texts need not be converted to lower case.
     guard name.utf8.count <= 16, let known = Self.byKey[name.lowercased()] else { return nil }
     self = known
   }
@@ -27,11 +26,11 @@ struct ExpressionFunction: BitwiseCopyable, Sendable {
   @inline(__always) var record: FunctionRecord { Self.table[Int(number)] }
 }
 
-/// All that is known of a function. A class, so that what parses nested calls holds a reference alone.
+/// The properties of a function. A class, so that parsing nested calls copies only references.
 final class FunctionRecord: Sendable {
-  /// As the reference has it; calls have it in any case.
+  /// The name as in the reference; calls may have it in any case.
   let name: String
-  /// Only the last one may be repeated.
+  /// Only the last parameter may be repeated.
   let parameters: [Parameter]
   /// Nil if the result is one of the arguments.
   let result: ScalarTypes?
@@ -40,12 +39,12 @@ final class FunctionRecord: Sendable {
   /// An expression without properties that calls it.
   let example: String
   let evaluation: Evaluation
-  /// Known before the text is made; nil for functions that neither make nor search one.
+  /// Computes the size of the text before it is made; nil for functions that neither make nor search one.
   let textSize: TextSize?
-  /// The estimate of `textSize` from the sizes of the arguments.
+  /// Estimates `textSize` from the sizes of the arguments.
   let textEstimate: @Sendable ([Int]) -> Int
-  /// The text transformation, also applied to the pattern that a text is matched against; nil for functions that no
-  /// pattern contains.
+  /// The text transformation, which also applies to a pattern when a text with it is matched; nil for functions that patterns
+  /// cannot contain.
   let fold: (@Sendable (String) -> String)?
 
   init(
@@ -58,23 +57,23 @@ final class FunctionRecord: Sendable {
     (self.textSize, self.textEstimate, self.fold) = (textSize, textEstimate, fold)
   }
 
-  /// The size in bytes of the text that a function makes of arguments, or copies.
+  /// The size, in bytes, of the text that a function makes or copies for the given arguments.
   ///
-  /// - Complexity: O(1), or O(n) where `replace` may make a long text.
+  /// - Complexity: O(1); O(n) for `replace` if it may make a long text.
   typealias TextSize = @Sendable ([Scalar]) -> Int
 
-  /// How a call is evaluated. Values are null for a null argument, and for one of another type, where nothing else is said.
+  /// How a call is evaluated. Unless stated otherwise, the value is null if an argument is null or has another type.
   enum Evaluation: Sendable {
-    /// A literal: what is in the parentheses is no expression.
+    /// A literal: the text in the parentheses is not an expression.
     case literal(Literal)
-    /// The parser makes a node of its own of the arguments.
+    /// The parser makes a special node of the arguments.
     case node(Node)
     /// The first argument that is not null; the others are not evaluated.
     case first
-    /// The argument that precedes all others by this order; null if one is null, or they do not compare.
+    /// The argument that precedes all others in this order; null if one is null or they cannot be compared.
     case extreme(Order)
     case relation(Relation)
-    /// The arguments match the parameters.
+    /// A function of arguments that match the parameters.
     case values(@Sendable ([Scalar]) -> Scalar)
     case conventions(@Sendable ([Scalar], TextConventions) -> Scalar)
   }
@@ -83,7 +82,7 @@ final class FunctionRecord: Sendable {
   enum Node: Sendable { case box, choice, format, formatDate }
 
   struct Parameter: Sendable {
-    /// How often the argument occurs: once, at most once, or any number of times from once on.
+    /// Number of occurrences of the argument: one, at most one, or at least one.
     enum Occurrence: Sendable { case once, optional, repeated }
     let name: String
     let types: ScalarTypes
@@ -97,14 +96,14 @@ extension FunctionRecord {
     return parameters.count { $0.occurrence != .optional }...(isRepeated ? .max : parameters.count)
   }
 
-  /// The types of an argument by its index.
+  /// The types of the argument at an index.
   func argument(_ index: Int) -> ScalarTypes { parameters[min(index, parameters.count - 1)].types }
 
   var relation: Relation? { if case .relation(let relation) = evaluation { relation } else { nil } }
   var isOfArrays: Bool { if case .array = relation { true } else { false } }
   var isOfGeometries: Bool { if case .spatial = relation { true } else { false } }
   var isExtreme: Bool { if case .extreme = evaluation { true } else { false } }
-  /// Whether CQL2 JSON has a notation of its own for it.
+  /// Whether CQL2 JSON has a special notation for it.
   var isLiteral: Bool {
     switch evaluation {
     case .literal, .node(.box): true
@@ -114,7 +113,7 @@ extension FunctionRecord {
   /// Whether a call formats text by conventions.
   var isWrittenByConventions: Bool { if case .conventions = evaluation { true } else { false } }
 
-  /// The name in CQL2 JSON: `t_finishedBy`.
+  /// The name in CQL2 JSON, such as `t_finishedBy`.
   var jsonName: String {
     guard relation != nil else { return name }
     let name = name.lowercased()

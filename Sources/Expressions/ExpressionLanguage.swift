@@ -1,31 +1,31 @@
-// What expressions are made of, for the reference and for clients: read from the tables that the parser and the type check use.
+// The elements of the expression language, for the reference and for clients, from the tables of the parser and the type check.
 
 /// The functions, operators and types of ``Expression``.
 public enum ExpressionLanguage {
   public struct Parameter: Hashable, Sendable {
     public let name: String
-    /// Names of ``types``.
+    /// Names in ``types``.
     public let types: [String]
     public let isOptional: Bool
-    /// Whether more arguments of this kind may follow.
+    /// Whether further arguments of this kind may follow.
     public let isRepeated: Bool
   }
 
   public struct Function: Hashable, Sendable {
     public let name: String
     public let parameters: [Parameter]
-    /// Names of ``types``; empty if the result is one of the arguments.
+    /// Names in ``types``; empty if the result is one of the arguments.
     public let result: [String]
     public let doc: String
     public let example: String
   }
 
   public struct Operator: Hashable, Sendable {
-    /// As it is written; lowercase letters stand for operands.
+    /// The notation; lowercase letters stand for operands.
     public let form: String
-    /// Operators of a greater number bind tighter.
+    /// Operators with a greater number bind tighter.
     public let precedence: Int
-    /// Names of ``types`` of each operand; `any` where they only have to compare with each other.
+    /// Names in ``types`` for each operand; `any` if the operands only have to be comparable with each other.
     public let operands: [String]
     public let result: [String]
     public let doc: String

@@ -41,7 +41,7 @@ extension ExpressionParser {
     return node
   }
 
-  /// The number of minuses before an operand.
+  /// The number of minus signs before an operand.
   private mutating func signs() throws(ExpressionError) -> Int {
     var minuses = 0
     while pending == nil, token == .symbol(.minus) || token == .symbol(.plus) {
@@ -73,7 +73,7 @@ extension AttributeValue {
   fileprivate var negated: AttributeValue? {
     switch self {
     case .integer(let value): .integer(-value)
-    // 2^63 is a double, but -2^63 an integer.
+    // 2^63 only fits a double, but -2^63 is an integer.
     case .double(0x1p63): .integer(.min)
     case .double(let value): .double(-value)
     default: nil

@@ -1,7 +1,7 @@
-// The grammar of CASE. Its words are names elsewhere, so that attributes may be called `case` or `end`.
+// The grammar of CASE. Its words are names in other places, so that attributes may be called `case` or `end`.
 
 extension ExpressionParser {
-  /// Whether a name is a word of CASE.
+  /// Whether a name is the given word of CASE.
   func isWord(_ name: String, _ word: String) -> Bool {
     name.utf8.count == word.utf8.count && name.lowercased() == word
   }
@@ -31,7 +31,7 @@ extension ExpressionParser {
     return add(.compare(.equal, subject, condition), at: offset)
   }
 
-  /// Parses a value behind a word.
+  /// Parses a value after a word of CASE.
   private mutating func branch(_ word: String, expected: String) throws(ExpressionError) -> Int {
     try require(word, expected: expected)
     try advance()
@@ -46,7 +46,8 @@ extension ExpressionParser {
 }
 
 extension ExpressionToken {
-  /// Whether an operand begins here where it follows a name, which no property is followed by. A sign could be either.
+  /// Whether the token begins an operand. After a name, this shows that the name is not a property. A sign does not count, since
+  /// it could be an operator.
   var beginsOperand: Bool {
     switch self {
     case .number, .text, .name, .quotedName, .keyword(.true), .keyword(.false), .symbol(.open): true

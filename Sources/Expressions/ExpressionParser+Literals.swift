@@ -1,4 +1,4 @@
-// Intervals and arrays.
+// The grammar of intervals and arrays.
 
 import Calendar
 
@@ -16,7 +16,7 @@ extension ExpressionParser {
     return add(.interval(first, last), at: start)
   }
 
-  /// Refuses constants of which the end precedes the start.
+  /// Throws for constants whose end precedes the start.
   private func checkOrder(_ first: Int, _ last: Int) throws(ExpressionError) {
     guard case .instant(let from) = parts.nodes[first], case .instant(let to) = parts.nodes[last],
       parts.instants[to].time < parts.instants[from].time
@@ -26,7 +26,7 @@ extension ExpressionParser {
       found: "'\(parts.instants[to].text)'")
   }
 
-  /// Nil for `'..'`.
+  /// An end of an interval; nil for `'..'`.
   private mutating func intervalEnd() throws(ExpressionError) -> Int? {
     guard case .text(let text) = token else { return try anything() }
     return try intervalEnd(text)
@@ -48,14 +48,14 @@ extension ExpressionParser {
     return add(.instant(parts.instants.count - 1), at: start)
   }
 
-  /// Parses an argument of an array function, or an element of an array: what is wholly in parentheses is an array.
+  /// Parses an argument of an array function, or an element of an array. An expression that is completely in parentheses is an array.
   mutating func element() throws(ExpressionError) -> Int {
     guard token == .symbol(.open) else { return try anything() }
     let start = range.lowerBound
     let elements = try arguments(min: 0, each: .element)
     if token == .symbol(.comma) || token == .symbol(.close) { return array(elements, at: start) }
     guard elements.count == 1 else { throw unexpected("',' or ')'") }
-    // Parentheses around an operand, as what follows shows.
+    // The following token shows that the parentheses only enclose an operand.
     pending = inner(of: elements[0])
     return try anything()
   }
@@ -69,7 +69,7 @@ extension ExpressionParser {
     return add(.array(addChildren(elements), constant: constant), at: start)
   }
 
-  /// The operand in any number of parentheses, each of which has been read as an array.
+  /// The operand inside any number of parentheses, each of which was read as an array.
   private func inner(of node: Int) -> Int {
     var node = node
     while case .array(let range, _) = parts.nodes[node], range.count == 1 { node = parts.children[range.lowerBound] }

@@ -1,4 +1,4 @@
-// Leaves of the grammar: literals, names, calls and parentheses.
+// The leaves of the grammar: literals, names, calls and parentheses.
 
 import Calendar
 import Geometry
@@ -19,16 +19,16 @@ extension ExpressionParser {
     }
   }
 
-  /// What an operand begins with.
+  /// The beginning of an operand.
   private enum Leaf {
-    /// It is a literal or a property.
+    /// A literal or a property, which is complete.
     case node(Int)
     case parenthesis
     case choice
     case call(ExpressionFunction)
   }
 
-  /// Takes a literal, or the name before a parenthesis.
+  /// Reads a literal, or the name before a parenthesis.
   private mutating func leaf(at start: Int) throws(ExpressionError) -> Leaf {
     switch token {
     case .number(let value):
@@ -167,7 +167,7 @@ extension ExpressionParser {
       found: isCount ? "\(arguments.count)" : "no pattern in single quotes")
   }
 
-  /// The format of a pattern's node.
+  /// Parses the pattern of a format from a node.
   private func parsed<Format>(
     _ node: Int, _ parse: (String) throws(PatternProblem) -> Format
   ) throws(ExpressionError) -> Format {

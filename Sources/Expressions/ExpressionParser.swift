@@ -1,5 +1,5 @@
-// Parses tokens into nodes by recursive descent. It recurses only for parentheses and calls, and loops over chains.
-// What recursion passes through are small functions: errors and leaves are made in others, so that frames stay small.
+// Parses tokens into nodes by recursive descent. Recurses only for parentheses and calls, and loops over chains. Functions on the
+// recursive path are small: errors and leaves are made in others, so that stack frames stay small.
 
 import Geometry
 
@@ -8,7 +8,7 @@ struct ExpressionParser {
   private(set) var token = ExpressionToken.end
   private(set) var range = 0..<0
   private var depth = 0
-  /// An operand that has been read, where only what follows it decided that it is one.
+  /// An operand that was already read, because only the following token showed that it is one.
   var pending: Int?
   var parts = ExpressionTree.Parts()
   private var propertyNumbers: [Text: Int] = [:]
@@ -71,7 +71,7 @@ struct ExpressionParser {
     return start..<parts.children.count
   }
 
-  /// Goes into a parenthesis, which ``leave()`` leaves.
+  /// Enters a parenthesis, up to ``leave()``. Throws if the nesting is too deep.
   mutating func enter() throws(ExpressionError) {
     guard depth < Expression.depthLimit else {
       throw error(
@@ -88,7 +88,7 @@ struct ExpressionParser {
     guard token == .symbol(symbol) else { throw unexpected("'\(symbol.rawValue)'") }
   }
 
-  /// Takes a closing parenthesis; `expected` is what else could stand there.
+  /// Reads a closing parenthesis; `expected` also names other tokens allowed there.
   mutating func close(_ expected: String = "')'") throws(ExpressionError) {
     guard try take(.close) else { throw unexpected(expected) }
   }
@@ -118,12 +118,12 @@ struct ExpressionParser {
     var count = 0
     while pending == nil, try take(.not) { count += 1 }
     var node = try predicate()
-    // Two cancel out except for values other than truth values; so one or two stand for all.
+    // Two NOTs cancel out, except that the operand must be a truth value. So one or two stand for any number.
     for _ in 0..<(count == 0 ? 0 : 2 - count % 2) { node = negated(node, at: start) }
     return node
   }
 
-  /// One NOT in place of three, also where parentheses are between them.
+  /// Adds a NOT, or removes one if there are two already, even with parentheses between them.
   private mutating func negated(_ node: Int, at start: Int) -> Int {
     guard case .not(let inner) = parts.nodes[node], case .not = parts.nodes[inner], node == parts.nodes.count - 1 else {
       return add(.not(node), at: start)
@@ -133,7 +133,7 @@ struct ExpressionParser {
     return inner
   }
 
-  /// What follows the left operand of a predicate, other than IS NULL.
+  /// The operator after the left operand of a predicate, except IS NULL.
   private enum Verb {
     case compare(Comparison)
     case isIn
@@ -152,7 +152,7 @@ struct ExpressionParser {
     case .between: node = try between(node, isNegated, offset)
     case nil: break
     }
-    // The operand of IS NULL may be a predicate (`isNullOperand`).
+    // The operand of IS NULL may be a predicate (see `isNullOperand`).
     offset = range.lowerBound
     while try take(.is) {
       node = try nullTest(node, offset)
@@ -197,7 +197,7 @@ struct ExpressionParser {
     return add(.isIn(value, list: addChildren(elements), set: set, isNegated: isNegated), at: offset)
   }
 
-  /// The set of a list of literals, which is looked up by bisection; the nodes are kept for the type check.
+  /// The set for a list of literals, which is searched by bisection. The nodes are kept for the type check.
   private mutating func constants(_ elements: [Int]) -> Int? {
     var constants: [AttributeValue] = []
     for element in elements {
@@ -208,7 +208,7 @@ struct ExpressionParser {
     return parts.sets.count - 1
   }
 
-  /// Parses a text, or one in `CASEI(...)` and `ACCENTI(...)`.
+  /// Parses a text, possibly in `CASEI(...)` and `ACCENTI(...)`.
   private mutating func likePattern() throws(ExpressionError) -> PatternLiteral {
     guard case .name(let name) = token, let function = ExpressionFunction(named: name), function.record.fold != nil
     else {
@@ -228,16 +228,16 @@ struct ExpressionParser {
     return literal
   }
 
-  /// What an element of a list in parentheses is.
+  /// The kind of elements in a parenthesized list.
   enum Element {
     case value
-    /// No predicate.
+    /// An operand, but no predicate.
     case operand
-    /// A value, or an array.
+    /// A value or an array.
     case element
   }
 
-  /// Parses the elements from an open parenthesis to the closing one.
+  /// Parses elements from an opening parenthesis to the closing one.
   mutating func arguments(min: Int, each kind: Element) throws(ExpressionError) -> [Int] {
     try enter()
     try advance()

@@ -1,4 +1,4 @@
-// Tokens of an expression's text, one at a time.
+// The tokens of an expression's text, read one at a time.
 
 import Geometry
 
@@ -7,7 +7,7 @@ enum ExpressionToken: Equatable {
   case number(AttributeValue)
   case text(String)
   case name(String)
-  /// In double quotes: never a keyword or a function.
+  /// A name in double quotes, which is never a keyword or a function.
   case quotedName(String)
   case keyword(Keyword)
   case symbol(Symbol)
@@ -81,8 +81,8 @@ struct ExpressionLexer {
 
   // MARK: Kinds of tokens
 
-  /// Reads a text or a quoted name: a doubled quote stands for one. In texts a backslash begins an escape sequence, and
-  /// stands for itself where none follows: every text can be written, also one that ends in a backslash.
+  /// Reads a text or a quoted name. A doubled quote stands for one quote. In texts a backslash begins an escape sequence, and is
+  /// literal if it does not; so every text can be written, even one that ends in a backslash.
   private mutating func quoted(by quote: UInt8) throws(ExpressionError) -> String {
     let start = position
     var content: [UInt8] = []
@@ -108,7 +108,7 @@ struct ExpressionLexer {
     throw error(.badLiteral, at: start, expected: "a closing \(quote)", found: excerpt(start..<bytes.count))
   }
 
-  /// The text with its backslashes, as ``LikePattern`` reads it; control characters are made of their sequences.
+  /// The text with its backslashes, as ``LikePattern`` reads it; sequences for control characters are replaced.
   func pattern(_ range: Range<Int>) -> String {
     var content: [UInt8] = []
     var position = range.lowerBound + 1
@@ -127,12 +127,12 @@ struct ExpressionLexer {
 
   private static let backslash = UInt8(ascii: "\\")
 
-  /// What a backslash before a character stands for, by /req/cql2-text/escaping; nil for a backslash and the character.
+  /// The character for a backslash with another character, by /req/cql2-text/escaping; nil if the backslash is literal.
   private static func escaped(_ next: UInt8) -> UInt8? {
     next == UInt8(ascii: "'") || next == backslash ? next : control(next)
   }
 
-  /// The control character that a letter behind a backslash stands for: BEL, BS, TAB, LF, VT, FF or CR.
+  /// The control character for a letter after a backslash: BEL, BS, TAB, LF, VT, FF or CR.
   static func control(_ letter: UInt8) -> UInt8? {
     switch letter {
     case UInt8(ascii: "a"): 0x07
@@ -173,7 +173,7 @@ struct ExpressionLexer {
     let isInName = position > end
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if !isInName, isInteger, let value = Int64(text) { return .number(.integer(value)) }
-    // Integers beyond 64 bits are doubles; "1." reads as "1.0".
+    // Integers beyond 64 bits become doubles; "1." reads as "1.0".
     if !isInName, let value = Double(text.hasSuffix(".") ? text + "0" : text.replacingPoint), value.isFinite {
       return .number(.double(value))
     }
@@ -207,13 +207,13 @@ struct ExpressionLexer {
 
   private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-  /// The scalar that begins here; the text is well-formed, as it comes from a `String`.
+  /// The scalar at an index. The text comes from a `String`, so it is well-formed.
   private func scalar(at index: Int) -> Unicode.Scalar {
     if bytes[index] < 0x80 { return Unicode.Scalar(bytes[index]) }
     return String(decoding: bytes[index...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// Skips CQL2's `whitespace`. Its U+1680 is left out, as `identifierStart` has it too.
+  /// Skips CQL2's `whitespace`, except for U+1680, which is also in `identifierStart`.
   private mutating func skipSpace() {
     while position < bytes.count {
       let scalar = scalar(at: position)
@@ -231,7 +231,7 @@ struct ExpressionLexer {
     }
   }
 
-  /// CQL2's `identifierStart`, which is XML's.
+  /// Whether a scalar is in CQL2's `identifierStart`, which is that of XML.
   private func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x3A, 0x5F, 0x41...0x5A, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFE,
@@ -251,7 +251,7 @@ struct ExpressionLexer {
 }
 
 extension String {
-  /// With a digit on both sides of the point, as the standard library requires.
+  /// The number with a digit on both sides of the point, as the standard library requires.
   fileprivate var replacingPoint: String {
     let text = hasPrefix(".") ? "0" + self : self
     guard let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) else { return text }

@@ -1,15 +1,15 @@
-// The sizes of texts that functions make, estimated before an expression is evaluated.
+// Estimates the sizes of texts that functions make, before an expression is evaluated.
 
 import Geometry
 
 extension Scalar {
-  /// The size of the value as text, in bytes: of a text that of its own, otherwise an upper bound.
+  /// The size of the value as text, in bytes; an upper bound for values that are not texts.
   var textSize: Int { withText { $0.count } ?? 32 }
 }
 
 extension Expression {
-  /// The estimated cost of the texts that functions make for one feature, in units of a plain test; 0 if they make none.
-  /// Texts of attributes count as 64 bytes.
+  /// The estimated cost of the texts that functions make for one feature, in units of a simple test; 0 if they make none. Texts
+  /// of attributes count as 64 bytes.
   public var textCost: Int { tree.textCost }
 }
 

@@ -1,12 +1,12 @@
-// Comparison of fields of dates: as instants, as they are ordered and grouped, and not as texts.
+// Comparison of date fields as instants, like their order and grouping, and not as texts.
 
 import Calendar
 import Geometry
 
 extension ExpressionTree.Parts {
-  /// Changes comparisons with properties of dates so that they compare instants: literals that denote an instant become
-  /// one, and properties their value. Comparisons with
-  /// other literal texts, such as the year in `day >= '2020'`, compare texts.
+  /// Changes comparisons with date properties so that they compare instants: literals that denote an instant become instants, and
+  /// properties give their instants. Comparisons with other literal texts, such as the year in `day >= '2020'`, still compare
+  /// texts.
   mutating func compareTimes(_ isTime: (Int) -> Bool) {
     for index in nodes.indices {
       switch nodes[index] {
@@ -25,8 +25,7 @@ extension ExpressionTree.Parts {
     }
   }
 
-  /// - Returns: whether the operands are compared as instants: one is a property of dates, and each literal text denotes
-  ///   an instant.
+  /// - Returns: whether the operands are compared as instants: one is a date property, and each literal text denotes an instant.
   @discardableResult
   private mutating func makeTimes(_ operands: [Int], _ isTime: (Int) -> Bool) -> Bool {
     var properties: [(node: Int, number: Int)] = []
@@ -42,7 +41,7 @@ extension ExpressionTree.Parts {
       }
     }
     guard !properties.isEmpty, operands.count > 2 || properties.count + times.count > 1 else { return false }
-    // Of two operands one instant is enough: the other's text is parsed where they are compared.
+    // With two operands, one instant is enough: the text of the other is parsed when they are compared.
     if operands.count > 2 || times.isEmpty { for (node, number) in properties { nodes[node] = .time(number) } }
     for (node, literal) in times {
       nodes[node] = .instant(instants.count)

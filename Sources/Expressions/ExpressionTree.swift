@@ -13,7 +13,7 @@ package enum Comparison: String, BitwiseCopyable, CaseIterable, Sendable {
   case lessOrEqual = "<="
   case greaterOrEqual = ">="
 
-  /// The comparison that is true where this one is false, for comparable values.
+  /// The comparison that is true if and only if this one is false, for comparable values.
   var negated: Comparison {
     switch self {
     case .equal: .notEqual
@@ -45,7 +45,7 @@ enum Arithmetic: String, BitwiseCopyable, CaseIterable, Sendable {
   case remainder = "%"
   case integerDivide = "DIV"
 
-  /// Whether it precedes sums.
+  /// Whether it binds tighter than sums.
   var isProduct: Bool {
     switch self {
     case .add, .subtract: false
@@ -54,7 +54,7 @@ enum Arithmetic: String, BitwiseCopyable, CaseIterable, Sendable {
   }
 }
 
-/// One node. Numbers are indices of other nodes or of the tree's lists.
+/// One node. Numbers are indexes of other nodes or of elements in the tree's lists.
 enum ExpressionNode: Sendable {
   /// Index in ``ExpressionTree/Parts/literals``.
   case literal(Int)
@@ -62,7 +62,7 @@ enum ExpressionNode: Sendable {
   case instant(Int)
   /// Index in ``ExpressionTree/Parts/properties``.
   case property(Int)
-  /// The property as an instant where its text denotes one. Only in an expression that is compiled.
+  /// The property as an instant if its text denotes one. Only in compiled expressions.
   case time(Int)
   case not(Int)
   /// Range of ``ExpressionTree/Parts/children``.
@@ -70,24 +70,24 @@ enum ExpressionNode: Sendable {
   case or(Range<Int>)
   case compare(Comparison, Int, Int)
   case isNull(Int, isNegated: Bool)
-  /// With an index in ``ExpressionTree/Parts/sets`` if the list consists of literals.
+  /// With an index in ``ExpressionTree/Parts/sets`` if all elements of the list are literals.
   case isIn(Int, list: Range<Int>, set: Int?, isNegated: Bool)
   case between(Int, Int, Int, isNegated: Bool)
   /// Index in ``ExpressionTree/Parts/patterns``.
   case like(Int, pattern: Int, isNegated: Bool)
-  /// Left to right over ``ExpressionTree/Parts/links``: one node for `a + b - c + ...`.
+  /// Operations from left to right in ``ExpressionTree/Parts/links``: one node for `a + b - c + ...`.
   case chain(first: Int, Range<Int>)
   case power(Int, Int)
   case negate(Int)
   case call(ExpressionFunction, Range<Int>)
-  /// Pairs of a condition and a value in ``ExpressionTree/Parts/children``, and the value where none is true, if there
+  /// Pairs of a condition and a value in ``ExpressionTree/Parts/children``, followed by the value for no true condition, if there
   /// is one.
   case choice(Range<Int>)
   /// Index in ``ExpressionTree/Parts/formats``.
   case format(Int, Range<Int>)
   /// Index in ``ExpressionTree/Parts/dateFormats``.
   case formatDate(Int, Int)
-  /// The ends; nil for an open one.
+  /// The start and end; nil for an open end.
   case interval(Int?, Int?)
   /// Range of ``ExpressionTree/Parts/children``, with an index in ``ExpressionTree/Parts/arrays`` if all are constant.
   case array(Range<Int>, constant: Int?)
@@ -97,7 +97,7 @@ enum ExpressionNode: Sendable {
   case shape(Int)
 }
 
-/// A parsed expression. Children precede their parents; the last node is the root.
+/// A parsed expression. Children precede their parents, so the last node is the root.
 package final class ExpressionTree: Sendable {
   struct Link: BitwiseCopyable, Sendable {
     let operation: Arithmetic
@@ -106,7 +106,7 @@ package final class ExpressionTree: Sendable {
 
   struct Parts: Sendable {
     var nodes: [ExpressionNode] = []
-    /// The offset that best identifies each node: an operator, or its first byte.
+    /// The offset for errors about each node: of its operator, or of its first byte.
     var offsets: [Int] = []
     var children: [Int] = []
     var links: [Link] = []
@@ -114,14 +114,14 @@ package final class ExpressionTree: Sendable {
     var instants: [InstantLiteral] = []
     var arrays: [ArrayValue] = []
     var geometries: [GeometryLiteral] = []
-    /// Of an expression that is compiled: spatial functions, by the first of their operands in ``children``.
+    /// Only in compiled expressions: spatial functions, by the index of their first operand in ``children``.
     var spatialTests: [Int: SpatialTest] = [:]
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []
     var sets: [ConstantSet] = []
     var patterns: [LikePattern] = []
-    /// What each pattern was made of.
+    /// The source of each pattern.
     var patternLiterals: [PatternLiteral] = []
     var formats: [NumberFormat] = []
     var dateFormats: [DateFormat] = []

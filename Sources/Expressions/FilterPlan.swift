@@ -1,12 +1,11 @@
-// The structure of a filter: tests of single columns, and conditions on whole features.
+// The structure of a filter: tests of single columns, and conditions that need whole features.
 
 import Geometry
 
-/// A condition with every NOT moved to its leaves, so that each leaf only has to be tested for true: unknown counts as
+/// A condition in which every NOT is moved to the leaves, so that each leaf only has to be tested for true, and unknown counts as
 /// false.
 ///
-/// De Morgan's laws hold in three-valued logic, and each predicate has an opposite that is true exactly where it is
-/// false.
+/// De Morgan's laws hold in three-valued logic, and each predicate has an opposite that is true exactly if the predicate is false.
 package indirect enum FilterPlan: Sendable {
   case never
   case always
@@ -14,7 +13,7 @@ package indirect enum FilterPlan: Sendable {
   case any([FilterPlan])
   /// A test of a property's column.
   case test(property: Int, ColumnTest)
-  /// A node that must be true, or false, tested for each feature.
+  /// A node that is evaluated for each feature and has to be true, or false.
   case node(Int, isWanted: Bool)
 
   package init(_ tree: ExpressionTree, _ node: Int, isWanted: Bool) {
@@ -30,7 +29,7 @@ package indirect enum FilterPlan: Sendable {
     case .and(let range), .or(let range):
       let parts = tree.parts.children[range].map { FilterPlan(tree, $0, isWanted: isWanted) }
       let isAnd = if case .and = tree.nodes[node] { true } else { false }
-      // Cheap tests come first: the others are evaluated only for the remaining rows.
+      // Cheap tests come first, so that the others are evaluated only for the remaining rows.
       let ordered = parts.filter(\.isCheap) + parts.filter { !$0.isCheap }
       self = isAnd == isWanted ? .all(ordered) : .any(ordered)
     case .compare(let comparison, let left, let right):
@@ -77,12 +76,12 @@ package indirect enum FilterPlan: Sendable {
 /// A test of one column.
 package enum ColumnTest: Sendable {
   case compare(Comparison, AttributeValue)
-  /// The flag is the required result.
+  /// Membership in a set; the flag is the required result.
   case isIn(ConstantSet, Bool)
   case like(LikePattern, Bool)
   case isNull(Bool)
 
-  /// Whether the result is the required one; false if unknown.
+  /// Whether the test has the required result for a value; false if it is unknown.
   package func holds(_ value: Scalar) -> Bool {
     switch self {
     case .compare(let comparison, let constant):

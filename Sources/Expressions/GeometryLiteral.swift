@@ -2,15 +2,15 @@
 
 import Geometry
 
-/// A geometry that an expression names by its coordinates.
+/// A geometry given by its coordinates in an expression.
 struct GeometryLiteral: Sendable {
   let geometry: Geometry
-  /// The numbers of a box, as given: 4, or 6 with heights, which do not count.
+  /// The numbers of a box as given: 4, or 6 with heights, which are ignored.
   let box: [Double]?
-  /// By which copies are moved in x; see ``SpatialPredicate``.
+  /// Distances in x by which copies are moved; see ``SpatialPredicate``.
   var shifts: [Double] = [0]
 
-  /// Whether a name begins well-known text before `next`. The names are reserved nowhere else.
+  /// Whether a name followed by `next` begins well-known text. In other places these names are not reserved.
   static func begins(with name: String, _ next: ExpressionToken) -> Bool {
     guard name.utf8.count <= 20 else { return false }
     let name = name.uppercased()
@@ -33,13 +33,13 @@ struct GeometryLiteral: Sendable {
 }
 
 extension Geometry {
-  /// A box as a polygon, as two where it crosses the antimeridian, or as a line or a point without extent.
+  /// A box as a polygon; as two polygons if it crosses the antimeridian, or as a line or a point if it has no width or height.
   public init(area box: Envelope) {
     let corner = Point(x: box.xMin, y: box.yMin)
     switch (box.xMin == box.xMax, box.yMin == box.yMax) {
     case (true, true): self = .point(corner)
     case (false, false): self.init(box)
-    // The edge of a box that crosses the antimeridian is two lines.
+    // A box with width or height only becomes a line, or two if it crosses the antimeridian.
     case (true, false), (false, true):
       let lines = box.split(at: 180).map {
         Positions([Point(x: $0.xMin, y: $0.yMin), Point(x: $0.xMax, y: $0.yMax)])
@@ -50,14 +50,14 @@ extension Geometry {
 }
 
 extension ExpressionTree.Parts {
-  /// Makes a name that is an operand of a spatial function stand for the geometry.
+  /// If a node is a name and an operand of a spatial function, the name stands for the geometry.
   mutating func markShape(_ node: Int) {
     if case .property(let number) = nodes[node] { nodes[node] = .shape(number) }
   }
 }
 
 extension ExpressionParser {
-  /// Parses well-known text, whose type has been read.
+  /// Parses well-known text after its type.
   mutating func geometry(at start: Int) throws(ExpressionError) -> Int {
     let end = lexer.endOfGeometry(from: start)
     let text = String(decoding: lexer.bytes[start..<end], as: UTF8.self)
@@ -75,7 +75,7 @@ extension ExpressionParser {
     return addGeometry(GeometryLiteral(geometry: value, box: nil), at: start)
   }
 
-  /// Makes a box of the arguments of `BBOX`.
+  /// Makes a box from the arguments of `BBOX`.
   mutating func box(_ function: ExpressionFunction, _ arguments: [Int], at start: Int) throws(ExpressionError) -> Int {
     guard arguments.count == 4 || arguments.count == 6 else {
       throw error(
@@ -106,7 +106,7 @@ extension ExpressionParser {
 }
 
 extension ExpressionLexer {
-  /// The end of the well-known text that begins at an offset: behind its closing parenthesis or `EMPTY`.
+  /// The end of the well-known text that starts at an offset: after its closing parenthesis or `EMPTY`.
   fileprivate func endOfGeometry(from start: Int) -> Int {
     var depth = 0
     for index in start..<bytes.count {
@@ -115,7 +115,7 @@ extension ExpressionLexer {
       case UInt8(ascii: ")"):
         depth -= 1
         if depth <= 0 { return index + 1 }
-      // Only `EMPTY` has a Y.
+      // Only `EMPTY` contains a Y.
       case UInt8(ascii: "Y"), UInt8(ascii: "y"):
         let word = bytes[start...index].suffix(5)
         if depth == 0, String(decoding: word, as: UTF8.self).uppercased() == "EMPTY" { return index + 1 }

@@ -1,16 +1,16 @@
-// Where geometries of an expression are: their reference, and what holds in it.
+// Converts geometries of an expression from their reference to that of the features.
 
 import Geometry
 
-/// What the spatial reference of literals says of them.
+/// Properties of the reference of literals, and the conversion to that of the features.
 public struct GeometryPlacement {
-  /// The range of y; nil without a limit.
+  /// The allowed range of y; nil for no limit.
   public var yRange: ClosedRange<Double>?
-  /// The width of the world; nil in a reference that does not go around it.
+  /// The width of the world; nil if the reference does not wrap around it.
   public var worldWidth: Double?
   /// The geometry in the reference of the features; nil if it has no coordinates there.
   public var transformed: (Geometry) -> Geometry?
-  /// By which copies are moved in x, for places that may be written with several x.
+  /// Distances in x by which copies of a geometry are moved, if the same place may have several x.
   public var shifts: (Envelope) -> [Double]
 
   public init(
@@ -22,12 +22,12 @@ public struct GeometryPlacement {
 }
 
 extension Expression {
-  /// Whether it has geometries, which have to be placed before it is compiled.
+  /// Whether it has geometries, which have to be placed before compiling.
   public var hasGeometries: Bool { !tree.parts.geometries.isEmpty }
 
-  /// The expression with its geometries in the reference of the features.
+  /// The expression with its geometries transformed to the reference of the features.
   ///
-  /// - Throws: ``ExpressionError`` of kind `badLiteral` for one that the reference does not allow.
+  /// - Throws: ``ExpressionError`` of kind `badLiteral` for a geometry that the reference does not allow.
   public func placed(_ placement: GeometryPlacement) throws(ExpressionError) -> Expression {
     guard hasGeometries else { return self }
     var parts = tree.parts
@@ -57,7 +57,7 @@ extension GeometryLiteral {
           expected: "an xMin not above xMax: the reference does not go around the world",
           found: "\(box[0]) and \(box[half])")
       }
-      // One area, beyond the edge of the world: in two, what lies across the edge would be in neither.
+      // One area that continues beyond the edge of the world. With two areas, a feature across the edge would be within neither.
       let area = Envelope(xMin: box[0], yMin: box[1], xMax: box[half], yMax: box[half + 1])
       geometry = Geometry(area: area.unrolled(around: width))
     }

@@ -1,4 +1,4 @@
-// Geometries of GeoJSON as well-known text, and the quoting of names and texts.
+// Converts GeoJSON geometries to well-known text, and quotes names and texts.
 
 import Geometry
 import JSON
@@ -31,13 +31,13 @@ extension JSONExpressionReader {
     append(")")
   }
 
-  /// How deep positions are in the coordinates of each type; nil for a collection.
+  /// Depth of positions in the coordinates of each type; nil for a collection.
   private static let levels: [String: Int?] = [
     "Point": 0, "LineString": 1, "Polygon": 2, "MultiPoint": 1, "MultiLineString": 2, "MultiPolygon": 3,
     "GeometryCollection": nil,
   ]
 
-  /// Whether the first position has a third number.
+  /// Whether the first position has three numbers.
   private static func hasZ(_ coordinates: JSONValue) -> Bool {
     var value = coordinates
     while value.kind == .array, value[0].kind == .array { value = value[0] }
@@ -82,7 +82,7 @@ extension JSONExpressionReader {
     return String(decoding: result + [UInt8(ascii: "'")], as: UTF8.self)
   }
 
-  /// A name, in quotes unless it is a plain word that no grammar uses.
+  /// A name, in quotes unless it is a plain word that is not a keyword.
   static func name(_ name: String) -> String {
     let isPlain =
       name.utf8.allSatisfy {

@@ -1,24 +1,24 @@
-// CQL2 JSON as text: the text is parsed by the one parser, and its errors are led back to the values they are about.
+// Converts CQL2 JSON to text, so that there is one parser. Its errors are mapped back to the JSON values that caused them.
 
 import Geometry
 import JSON
 import Sorting
 
-/// Where each piece of a text made of JSON comes from.
+/// The source of each piece of a text made from JSON.
 final class JSONSource: Sendable {
-  /// A value by its container and the step to it.
+  /// The place of a value: its container, and the step from there.
   struct Place: Sendable {
     let parent: Int
     let step: String
   }
 
   private let places: [Place]
-  /// The places of pieces of the text, by ascending offsets.
+  /// The sources of pieces of the text, by ascending offset.
   private let marks: [(offset: Int, place: Int)]
 
   init(places: [Place], marks: [(offset: Int, place: Int)]) { (self.places, self.marks) = (places, marks) }
 
-  /// The way to the value that an offset is about; empty for the whole expression.
+  /// The path to the value at an offset of the text; empty for the whole expression.
   func steps(at offset: Int) -> [String] {
     let next = marks.partitioningIndex { $0.offset > offset }
     return next == 0 ? [] : Self.steps(to: marks[next - 1].place, in: places)
@@ -42,7 +42,7 @@ struct JSONExpressionReader {
   private var marks: [(offset: Int, place: Int)] = []
   private var depth = 0
 
-  /// The text of an expression, and where its pieces come from.
+  /// The text of an expression, and the sources of its pieces.
   ///
   /// - Complexity: O(n). Recursion is limited by ``Expression/depthLimit``.
   static func read(_ value: JSONValue) throws(ExpressionError) -> (text: String, source: JSONSource) {
@@ -199,7 +199,7 @@ struct JSONExpressionReader {
         return try predicate(inner, arguments[0]["args"], at: innerList, of: first, isNegated: true)
       }
       append("NOT ")
-      // One NOT behind another would be none.
+      // Without parentheses, two NOTs would cancel out.
       try write(arguments[0], at: first, above: 3)
     case .predicate(let word): try predicate(word, arguments, at: list, of: place, isNegated: false)
     case .choice: try choice(arguments, at: list, of: place)
@@ -248,7 +248,7 @@ struct JSONExpressionReader {
     }
   }
 
-  /// Writes whether a value is in a list without values: never. Text has no such list.
+  /// Writes membership in a list without values, which is false. CQL2 text has no empty lists.
   private mutating func emptyList(
     _ value: JSONValue, at first: Int, of place: Int, isNegated: Bool
   ) throws(ExpressionError) {

@@ -15,7 +15,7 @@ struct JSONExpressionWriter: ~Copyable {
 
   var text: String { writer.string }
 
-  /// Writes a node; false if operations nest too deep.
+  /// Writes a node; false if operations are nested too deep.
   mutating func write(_ node: Int) -> Bool {
     value(node)
     return !isTooDeep
@@ -137,7 +137,7 @@ struct JSONExpressionWriter: ~Copyable {
       value(operand)
       writer.value(parts.dateFormatPatterns[number])
       end()
-    // `time` is only of expressions that are compiled; the others are no operations.
+    // `time` only occurs in compiled expressions; the others are not operations.
     case .literal, .instant, .property, .time, .interval, .array, .geometry, .shape: break
     }
   }
@@ -155,7 +155,7 @@ struct JSONExpressionWriter: ~Copyable {
     if isNegated { end() }
   }
 
-  /// Writes operations from the left: the last one is the outermost.
+  /// Writes operations from left to right, so that the last one is the outermost.
   private mutating func chain(_ first: Int, _ links: ArraySlice<ExpressionTree.Link>) {
     guard depth + links.count <= Expression.jsonDepthLimit else {
       isTooDeep = true

@@ -1,4 +1,4 @@
-// The operations of CQL2 JSON by their names.
+// The operations of CQL2 JSON, by name.
 
 import JSON
 
@@ -10,7 +10,7 @@ enum JSONOperator {
   case not
   /// `between`, `in`, `isNull` or `like`.
   case predicate(String)
-  /// `case`, which is not of CQL2: conditions and values by turns, and the value where none is true.
+  /// `case`, which is not in CQL2: alternating conditions and values, followed by the value for no true condition.
   case choice
   case call(ExpressionFunction)
 
@@ -40,19 +40,19 @@ enum JSONOperator {
     table.keys.sorted() + ExpressionFunction.all.map(\.record).filter { !$0.isLiteral }.map(\.jsonName)
   }
 
-  /// The numbers of arguments.
+  /// The allowed numbers of arguments.
   var counts: ClosedRange<Int> {
     switch self {
     case .logic, .choice: 2...Int.max
     case .infix: 2...2
     case .not: 1...1
     case .predicate(let word): word == "between" ? 3...3 : word == "isNull" ? 1...1 : 2...2
-    // The parser checks calls.
+    // The parser checks the arguments of calls.
     case .call: 0...Int.max
     }
   }
 
-  /// How tight it binds as text; see ``ExpressionLanguage/operators``.
+  /// The precedence of the operation as text; see ``ExpressionLanguage/operators``.
   func precedence(of arguments: JSONValue) -> Int {
     switch self {
     case .logic(_, let level), .infix(_, let level): level
@@ -62,7 +62,7 @@ enum JSONOperator {
     }
   }
 
-  /// The word of a predicate whose negation is written within it: `NOT IN`.
+  /// The name of a predicate whose negation has its own notation, such as `NOT IN`; nil for other values.
   static func negatable(_ value: JSONValue) -> String? {
     guard case .predicate(let word)? = JSONOperator(value["op"].withUTF8 { String(decoding: $0, as: UTF8.self) }) else {
       return nil

@@ -1,13 +1,13 @@
-// LIKE: a pattern prepared once and matched against bytes in place.
+// LIKE: a pattern that is prepared once and matched with bytes in place.
 
 import Platform
 
-/// A pattern of `LIKE`: `%` matches any text, `_` one code point. A backslash escapes a wildcard, a quote or a
-/// backslash; before other characters it stands for itself. Sequences of control characters have been read before.
+/// A pattern of `LIKE`: `%` matches any text, `_` one code point. A backslash escapes a wildcard, a quote or a backslash; before
+/// other characters it is literal. Sequences for control characters are already replaced.
 package struct LikePattern: Sendable {
   private static let one: Int16 = -1
   private static let many: Int16 = -2
-  /// Bytes of UTF-8, or one of the above.
+  /// Bytes of UTF-8, or one of the wildcards above.
   private var elements: [Int16] = []
 
   init(_ text: String) {
@@ -26,7 +26,7 @@ package struct LikePattern: Sendable {
 
   /// Whether the whole text matches.
   ///
-  /// - Complexity: O(n) for most patterns, O(n · m) at worst: only the last `%` is retried.
+  /// - Complexity: O(n) for most patterns, O(n · m) in the worst case: only the last `%` is retried.
   package func matches(_ text: UnsafeRawBufferPointer) -> Bool {
     elements.withUnsafeBufferPointer { elements in
       var index = 0
@@ -45,7 +45,7 @@ package struct LikePattern: Sendable {
           index += 1
           next += 1
         } else if retryElement >= 0 {
-          // The last `%` takes one more code point, so that `_` never starts within one, and skips to its next byte.
+          // The last `%` matches one more code point, so that `_` never starts inside one, and skips to its next byte.
           retryIndex = Self.after(retryIndex, in: text)
           if retryElement < elements.count, elements[retryElement] >= 0 {
             guard let found = Self.index(of: elements[retryElement], from: retryIndex, in: text) else { return false }
@@ -78,13 +78,13 @@ package struct LikePattern: Sendable {
   }
 }
 
-/// A pattern as it was written.
+/// A pattern as written in the expression.
 struct PatternLiteral: Sendable {
-  /// `CASEI` and `ACCENTI` around it, the outermost first.
+  /// The functions `CASEI` and `ACCENTI` around it, outermost first.
   var folds: [ExpressionFunction] = []
   let text: String
 
-  /// The pattern to match with: the innermost function is applied first.
+  /// The pattern to match: the innermost function is applied first.
   var folded: String { folds.reversed().reduce(text) { $1.record.fold?($0) ?? $0 } }
 }
 
@@ -98,7 +98,7 @@ extension LikePattern {
       switch byte {
       case UInt8(ascii: "'"): result.append(byte)
       case UInt8(ascii: "\\"):
-        // At the end it would escape the quote, before some letters be a control character.
+        // A backslash at the end would escape the quote, and before some letters it would stand for a control character.
         let isAlone = rest.first.map { ExpressionLexer.control($0) != nil } ?? true
         result.append(isAlone ? byte : rest.removeFirst())
       default: break

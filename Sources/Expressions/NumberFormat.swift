@@ -1,5 +1,4 @@
-// Formats numbers by a pattern like printf's, without its dangers: patterns are checked once, and the process's locale
-// is ignored.
+// Formats numbers by printf-like patterns, but safely: patterns are checked once, and the process's locale is ignored.
 
 import Calendar
 import TextFormatting
@@ -21,7 +20,7 @@ struct NumberFormat: Sendable {
   }
 
   private let pieces: [PatternPiece<Field>]
-  /// Of its values.
+  /// The types of its values.
   let types: [ScalarTypes]
   let pattern: String
 
@@ -69,9 +68,9 @@ struct NumberFormat: Sendable {
     return field
   }
 
-  /// An upper bound of the size of the text, in bytes; without values, of what the pattern adds to them.
+  /// An upper bound of the size of the text, in bytes; without values, of the text that the pattern adds to them.
   func maxSize(of values: [Scalar]) -> Int {
-    // A number has up to 309 digits before the point and 100 after, with separators of up to three bytes.
+    // A number has up to 309 digits before the point and 100 after it, with separators of up to three bytes.
     var size = values.reduce(0) { $0 + $1.textSize }
     for piece in pieces {
       switch piece {
@@ -128,7 +127,7 @@ struct NumberFormat: Sendable {
     switch (value, field.conversion) {
     case (.integer(let value), UInt8(ascii: "d")): return (String(value.magnitude), value < 0)
     case (.integer(let value), UInt8(ascii: "f")):
-      // Not through a double, which has only 53 bits.
+      // Integers are not converted to doubles, which have only 53 bits.
       let decimals = field.precision ?? 6
       let text = String(value.magnitude) + (decimals > 0 ? "." + String(repeating: "0", count: decimals) : "")
       return (text, value < 0)
@@ -143,8 +142,8 @@ struct NumberFormat: Sendable {
 }
 
 extension Scalar {
-  /// The value as plain text: whole doubles without a point, others as the shortest text that reads back the same; nil
-  /// for null.
+  /// The value as plain text: whole doubles without a point, other doubles as the shortest text that parses to the same number;
+  /// nil for null.
   var asText: String? {
     switch self {
     case .null: return nil

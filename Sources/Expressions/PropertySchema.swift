@@ -1,4 +1,4 @@
-// What the names in an expression are resolved to.
+// The columns and the geometry to which names in an expression are resolved.
 
 import Geometry
 
@@ -6,11 +6,11 @@ import Geometry
 package protocol PropertySchema {
   var names: [String] { get }
   func column(named name: String) -> Int?
-  /// Nil where only its values determine it.
+  /// The declared type of a column; nil if its type depends on the values.
   func declaredType(of column: Int) -> FieldType?
   /// Whether a column's texts are times.
   func isTime(_ column: Int) -> Bool
-  /// Whether a name stands for the geometry where no column has it.
+  /// Whether a name stands for the geometry if no column has it.
   func isGeometry(_ name: String) -> Bool
   var geometryNames: [String] { get }
 }

@@ -1,9 +1,9 @@
-// Arithmetic on values: integers while they fit, then doubles, and null without a result.
+// Arithmetic on values: integers as long as they fit, then doubles; null if there is no result.
 
 import Platform
 
 extension Scalar {
-  /// Null if an operand is not a number, for a division by zero, and if the result is not finite.
+  /// The result; null if an operand is not a number, for a division by zero, or if the result is not finite.
   func applying(_ operation: Arithmetic, _ other: Scalar, isNegation: Bool = false) -> Scalar {
     if case .integer(let left) = self, case .integer(let right) = other {
       return Self.integers(left, operation, right)
@@ -11,7 +11,7 @@ extension Scalar {
     guard let left = number, let right = other.number else { return .null }
     switch operation {
     case .add: return Scalar(finite: left + right)
-    // 0 - 0.0 would lose the sign.
+    // `0 - 0.0` would lose the sign.
     case .subtract: return Scalar(finite: isNegation ? -right : left - right)
     case .multiply: return Scalar(finite: left * right)
     case .divide: return right == 0 ? .null : Scalar(finite: left / right)
@@ -29,7 +29,7 @@ extension Scalar {
     case .divide: return right == 0 ? .null : .double(Double(left) / Double(right))
     case .remainder:
       if right == 0 { return .null }
-      // The division that overflows has no remainder.
+      // The only division that overflows has the remainder 0.
       return .integer(right == -1 ? 0 : left % right)
     case .integerDivide:
       if right == 0 { return .null }
@@ -44,7 +44,7 @@ extension Scalar {
     }
   }
 
-  /// An integer if both are, the exponent is not negative and the result fits; null without a real result.
+  /// The power: an integer if both are integers, the exponent is not negative and the result fits; null if it is not a real number.
   func raised(to other: Scalar) -> Scalar {
     if case .integer(let base) = self, case .integer(let exponent) = other, exponent >= 0,
       let power = Self.power(base, exponent)
@@ -62,7 +62,7 @@ extension Scalar {
     default: break
     }
     var result: Int64 = 1
-    // After 63 steps every other base has overflowed.
+    // After 63 steps, every base other than 0, 1 and -1 has overflowed.
     for _ in 0..<Swift.min(exponent, 64) {
       let (next, overflow) = result.multipliedReportingOverflow(by: base)
       if overflow { return nil }
@@ -71,6 +71,6 @@ extension Scalar {
     return result
   }
 
-  /// A whole number: an integer where it fits.
+  /// Makes a value from a whole number: an integer if it fits.
   init(whole number: Double) { self = Int64(exactly: number).map { .integer($0) } ?? Scalar(finite: number) }
 }

@@ -4,7 +4,7 @@ import Calendar
 import Geometry
 import Sorting
 
-/// One value. Texts of columns are referenced in place: valid only while their source is held.
+/// One value. Texts of columns are referenced in place, so they are only valid while their source is held.
 package enum Scalar {
   case null
   case bool(Bool)
@@ -14,7 +14,7 @@ package enum Scalar {
   case bytes(UnsafeRawBufferPointer)
   case text(String)
   case instant(InstantLiteral)
-  /// Nested JSON: text for functions and `LIKE`, and not comparable, since the same value has many notations.
+  /// Nested JSON: text for functions and `LIKE`, but not comparable, since the same value has many notations.
   case json(String)
 
   /// The double, or null for NaN.
@@ -55,7 +55,7 @@ package enum Scalar {
   }
 
   package var isNull: Bool { if case .null = self { true } else { false } }
-  /// Nil if unknown, including values other than truth values.
+  /// The truth value; nil if unknown or not a truth value.
   @inline(__always)
   var truth: Bool? { if case .bool(let value) = self { value } else { nil } }
 
@@ -67,7 +67,7 @@ package enum Scalar {
     }
   }
 
-  /// A text, or that of JSON, as an independent string.
+  /// The text, or the text of JSON, as an independent string.
   var string: String? {
     switch self {
     case .bytes(let text): String(decoding: text, as: UTF8.self)
@@ -76,7 +76,7 @@ package enum Scalar {
     }
   }
 
-  /// Passes the bytes of a text, or of JSON, to `body`; nil for other values.
+  /// Passes the bytes of a text or of JSON to `body`; nil for other values.
   @inline(__always)
   func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     switch self {
@@ -98,14 +98,14 @@ package enum Order: Int8, BitwiseCopyable, Sendable {
     self = left < right ? .less : left == right ? .same : .greater
   }
 
-  /// Compares texts by bytes, which is by code points.
+  /// Compares texts by bytes, which gives the order of code points.
   @inline(__always)
   package init(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) {
     let order = left.order(to: right)
     self = order < 0 ? .less : order == 0 ? .same : .greater
   }
 
-  /// Compares an integer and a double that is not NaN exactly: doubles have gaps among large integers.
+  /// Compares an integer with a double that is not NaN, exactly: converting large integers to doubles would round them.
   package init(_ left: Int64, exactly right: Double) {
     guard right < 0x1p63 else {
       self = .less
@@ -124,7 +124,7 @@ package enum Order: Int8, BitwiseCopyable, Sendable {
 }
 
 extension Scalar {
-  /// Nil if unknown: one is null, or the types differ.
+  /// Nil if unknown: one value is null, or the types differ.
   @inline(__always)
   package func order(to other: Scalar) -> Order? {
     switch (self, other) {

@@ -1,4 +1,4 @@
-// The possible types of a value, so that type errors are found before the first feature.
+// The possible types of a value, so that type errors are found before evaluation.
 
 import Geometry
 
@@ -12,25 +12,25 @@ struct ScalarTypes: OptionSet {
   static let json = ScalarTypes(rawValue: 16)
   /// Only an operand of temporal functions.
   static let interval = ScalarTypes(rawValue: 32)
-  /// A literal; arrays of attributes are JSON. Only an operand of array functions.
+  /// An array literal; arrays of attributes are JSON. Only an operand of array functions.
   static let array = ScalarTypes(rawValue: 64)
   /// Only an operand of spatial functions.
   static let geometry = ScalarTypes(rawValue: 128)
-  /// Every type that an expression as a whole can have.
+  /// All types that a whole expression can have.
   static let any: ScalarTypes = [.boolean, .number, .text, .instant, .json]
   fileprivate static let comparable: ScalarTypes = [.boolean, .number, .text, .instant]
 
-  /// Whether values of both can be compared. JSON compares with nothing, though functions accept its text.
+  /// Whether values of both can be compared. JSON cannot be compared, although functions accept its text.
   func compares(with other: ScalarTypes) -> Bool {
     var left = self
     var right = other
-    // An instant compares with a text that denotes one.
+    // An instant can be compared with a text that denotes one.
     if left.contains(.instant) { left.insert(.text) }
     if right.contains(.instant) { right.insert(.text) }
     return !left.intersection(right).isDisjoint(with: .comparable)
   }
 
-  /// A type with its name, its name in a sentence, and what it is.
+  /// A type with its name, its form in a sentence, and a description.
   struct Entry {
     let type: ScalarTypes
     let name: String
@@ -85,7 +85,7 @@ struct ScalarTypes: OptionSet {
 }
 
 extension ScalarTypes {
-  /// The types of a field; any without a declared type, or with one that does not determine its values.
+  /// The types of a field; all if no type is declared, or if the declared one does not determine its values.
   init(_ type: FieldType?) {
     switch type {
     case .boolean: self = .boolean
@@ -107,7 +107,7 @@ extension ScalarTypes {
 }
 
 extension ExpressionTree {
-  /// The types of each node; `property` gives those of properties.
+  /// The types of each node; `property` returns those of properties.
   func types(of property: (Int) -> ScalarTypes) -> [ScalarTypes] {
     var types: [ScalarTypes] = []
     types.reserveCapacity(nodes.count)
@@ -134,7 +134,7 @@ extension ExpressionTree {
     nodes.reduce([]) { $0.union(types[$1]) }
   }
 
-  /// The nodes of the values of a choice, one of which is its result.
+  /// The nodes of a choice's possible values.
   private func values(ofChoice range: Range<Int>) -> [Int] {
     range.filter { ($0 - range.lowerBound) % 2 == 1 || $0 == range.upperBound - 1 }.map { parts.children[$0] }
   }
@@ -147,7 +147,7 @@ extension ExpressionTree {
     }
     func demandComparable(_ left: Int, _ right: Int) throws(ExpressionError) {
       if types[left].compares(with: types[right]) { return }
-      // What compares with nothing is what is wrong.
+      // If one operand cannot be compared at all, the error is about that one.
       if !types[left].isEmpty { try demand(.comparable, left) }
       throw wrong(types[left], types[right], at: right, text)
     }

@@ -1,22 +1,22 @@
-// Spatial functions prepared for many features: what is constant in them is computed once a query.
+// Spatial functions prepared for many features: their constant parts are computed once per query.
 
 import Geometry
 import SpatialRelations
 
-/// A call of a spatial function, by its operands.
+/// A call of a spatial function, by the kind of its operands.
 enum SpatialTest: Sendable {
-  /// Two literals. Nil is unknown.
+  /// Two literals. Nil means unknown.
   case constant(Bool?)
-  /// The geometry of a feature and a literal. The boxes hold all features for which it is true, and false; nil without a
-  /// bound.
+  /// A feature's geometry and a literal. The boxes contain all features for which the function is true, or false; nil if no bound
+  /// is known.
   case predicate(SpatialPredicate, trueIn: [Envelope]?, falseIn: [Envelope]?)
-  /// The geometry of a feature and itself.
+  /// A feature's geometry with itself.
   case itself(SpatialRelation)
 }
 
 extension ExpressionTree {
-  /// The tests of the spatial functions, by the first of their operands in ``Parts/children``. Computed once a tree: a layer's
-  /// filter is compiled for each query.
+  /// The tests for the spatial functions, by the index of their first operand in ``Parts/children``. Computed once per tree,
+  /// since a layer's filter is compiled for each query.
   ///
   /// - Throws: ``ExpressionError`` of kind `badLiteral` for an invalid literal, `unavailable` without GEOS.
   func spatialTests(in text: String) throws(ExpressionError) -> [Int: SpatialTest] {
@@ -75,7 +75,7 @@ extension SpatialTest {
     self = .predicate(predicate, trueIn: predicate.indexBoxes, falseIn: falseIn)
   }
 
-  /// The estimated cost of testing one feature, in units of a plain test.
+  /// The estimated cost of testing one feature, in units of a simple test.
   var cost: Int {
     switch self {
     case .constant: 1
@@ -86,7 +86,7 @@ extension SpatialTest {
 }
 
 extension SpatialRelation {
-  /// Whether a geometry has the relation to itself. An empty one equals itself, and is disjoint.
+  /// Whether a geometry has the relation to itself. An empty geometry equals itself and is disjoint from itself.
   func holdsToItself(_ geometry: Geometry) -> Bool {
     switch self {
     case .equals: true
@@ -130,15 +130,15 @@ extension ExpressionError {
 // MARK: - Index
 
 extension ExpressionTree {
-  /// The estimated cost of its spatial functions for one feature, in units of a plain test.
+  /// The estimated cost of its spatial functions for one feature, in units of a simple test.
   package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
 
-  /// Boxes that hold all features for which a plan is true; nil where that may be any.
+  /// Boxes that contain all features for which a plan is true; nil if features anywhere may match.
   package func boxes(of plan: FilterPlan) -> [Envelope]? {
     switch plan {
     case .never: return []
     case .always, .test: return nil
-    // Each part bounds the features; the one with the least area is used.
+    // Each part bounds the features, so the part with the smallest area is used.
     case .all(let parts): return parts.compactMap(boxes).min { area(of: $0) < area(of: $1) }
     case .any(let parts):
       var all: [Envelope] = []

@@ -2,9 +2,9 @@
 
 import Calendar
 
-/// A time from a start to an end, both included. An instant starts and ends at once.
+/// A time from a start to an end, both included. The start and end of an instant are equal.
 struct Period: Hashable, Sendable {
-  /// A position on the time line. An open end is before or after all others.
+  /// A position on the time line. An open start is before all others, an open end after them.
   struct Bound: Hashable, Comparable, Sendable {
     private let seconds: Int64
     private let nanoseconds: Int64
@@ -28,7 +28,7 @@ struct Period: Hashable, Sendable {
     end = start
   }
 
-  /// Nil for an end before the start.
+  /// Nil if the end is before the start.
   init?(start: Bound, end: Bound) {
     guard start <= end else { return nil }
     (self.start, self.end) = (start, end)

@@ -1,4 +1,4 @@
-// Positions in a text, as editors count them.
+// Positions in a text, in the units of editors.
 
 /// A position in a text.
 public struct TextPosition: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct TextPosition: Hashable, Sendable {
 
   /// - Parameters:
   ///   - offset: 0-based, in bytes.
-  ///   - text: as UTF-8.
+  ///   - text: the text in UTF-8.
   /// - Complexity: O(offset).
   public init(at offset: Int, in text: some Sequence<UInt8>) {
     var line = 1

@@ -1,13 +1,14 @@
-// Finds a text in another, in time that does not depend on how much of it repeats itself.
+// Finds a text in another, in a time that repetitions in the texts do not increase.
 
 import Platform
 
-/// The occurrences of a text in another, from the left, none within the one before. After Knuth, Morris and Pratt:
-/// O(n + m), which a plain comparison at each byte is not.
+/// The occurrences of a text in another, from the left and without overlaps. Uses the algorithm of Knuth, Morris and Pratt, which
+/// is O(n + m); comparing at each byte is not.
 struct TextSearch {
-  /// Valid while its source is held; not empty.
+  /// The text to find, not empty. Valid while its source is held.
   private let wanted: UnsafeRawBufferPointer
-  /// For each length of a part matched so far, less one: the length of its longest proper prefix that it also ends with.
+  /// For each number of matched bytes, at the index one less: the length of the longest proper prefix of these that is also their
+  /// suffix.
   private let borders: [Int]
 
   init(_ wanted: UnsafeRawBufferPointer) {
@@ -22,7 +23,7 @@ struct TextSearch {
     self.borders = borders
   }
 
-  /// The start of the first occurrence that does not start before `start`.
+  /// The start of the first occurrence at or after `start`.
   func next(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard let base = text.baseAddress else { return nil }
     var (index, matched) = (start, 0)

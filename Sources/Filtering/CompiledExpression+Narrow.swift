@@ -1,4 +1,4 @@
-// Filters a chunk: each part of a plan clears rows of a mask, most of them column by column.
+// Filters a chunk: each part of a plan clears rows of a mask, mostly column by column.
 
 import Expressions
 import FeatureStore
@@ -32,7 +32,7 @@ extension CompiledExpression {
   }
 
   private func narrow(_ mask: RowMask, toAny parts: [FilterPlan], _ chunk: FeatureChunk) {
-    // One allocation for both, which is too large for the stack: alternatives may be nested.
+    // One allocation for both masks, not on the stack, which nested alternatives could exhaust.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * FeatureChunk.capacity) { masks in
       masks.initialize(repeating: 0)
       let found = RowMask(rebasing: masks[..<FeatureChunk.capacity])
@@ -51,7 +51,7 @@ extension CompiledExpression {
 /// The rows of one chunk, with their columns resolved once. Valid while the chunk is held.
 struct ChunkValues: PropertySource {
   let chunk: FeatureChunk
-  /// The reader of each property; nil if the chunk has no such column.
+  /// The reader of each property's column; nil if the chunk does not have the column.
   let readers: UnsafeBufferPointer<ColumnReader?>
   let columns: UnsafeBufferPointer<Int>
   var index = 0

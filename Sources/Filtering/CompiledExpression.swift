@@ -8,8 +8,8 @@ import TextFormatting
 
 /// An expression whose properties are resolved to columns of one schema. Cheap to copy, and usable on any thread.
 ///
-/// Column numbers of a store never change, so it stays valid while the store changes. For another schema (a layer
-/// loaded again), compile again.
+/// Column numbers of a store never change, so it stays valid when the store changes. For another schema, as after reloading a
+/// layer, compile again.
 ///
 /// ```swift
 /// let filter = try Expression("population > 1000").compiled(for: store.schema, as: .condition)
@@ -29,9 +29,9 @@ public struct CompiledExpression: Sendable {
     plan = FilterPlan(tree, tree.root, isWanted: true)
   }
 
-  /// The value for a feature of the store it was compiled for.
+  /// The value for a feature of the store for which it was compiled.
   public func value(of row: FeatureRow) -> AttributeValue {
-    // Texts are read in place in the chunk, which must be held until the value has been copied.
+    // Texts are read in place, so the chunk must be held until the value has been copied.
     defer { withExtendedLifetime(row.chunk) {} }
     return tree.withEvaluator(RowValues(chunk: row.chunk, index: row.index, columns: columns), by: conventions) {
       $0.value(tree.root).attribute
@@ -41,7 +41,7 @@ public struct CompiledExpression: Sendable {
   /// Whether the value is true: neither false nor null.
   public func isTrue(for row: FeatureRow) -> Bool { holds(plan, row.chunk, row.index) }
 
-  /// Whether a plan is true for a row of a chunk. A plan over one column needs no walk over nodes.
+  /// Whether a plan is true for a row of a chunk. A plan over one column does not need the evaluator.
   private func holds(_ plan: FilterPlan, _ chunk: FeatureChunk, _ index: Int) -> Bool {
     switch plan {
     case .never: return false
@@ -59,9 +59,9 @@ public struct CompiledExpression: Sendable {
     }
   }
 
-  /// The rows for which it is true, in order; rows that are not in the store are dropped.
+  /// The rows for which it is true, in order; rows that are not in the store are left out.
   ///
-  /// - Complexity: O(n). Rows close to each other in the store are tested column by column, without creating values.
+  /// - Complexity: O(n). Rows that are near each other in the store are tested column by column, without creating values.
   public func filter(_ rows: [UInt32], of store: FeatureStore) -> [UInt32] {
     let result = [UInt32](unsafeUninitializedCapacity: rows.count) { result, count in
       rows.withUnsafeBufferPointer { rows in
@@ -72,22 +72,22 @@ public struct CompiledExpression: Sendable {
         }
       }
     }
-    // A result much smaller than its buffer is copied.
+    // A result that is much smaller than its buffer is copied, to free the buffer.
     return result.count < rows.count / 2 ? result.withUnsafeBufferPointer { Array($0) } : result
   }
 
-  /// Boxes that hold all features for which it is true; nil where that may be any.
+  /// Boxes that contain all features for which it is true; nil if features anywhere may match.
   public var indexBoxes: [Envelope]? { tree.boxes(of: plan) }
 
-  /// The estimated cost of its spatial functions for one feature, in units of a plain test.
+  /// The estimated cost of its spatial functions for one feature, in units of a simple test.
   public var spatialCost: Int { tree.spatialCost }
 
-  /// Filters rows of one chunk; `result` has room for them after `count`.
+  /// Filters rows of one chunk. `result` has room for them after `count`.
   private func filter(
     _ rows: Slice<UnsafeBufferPointer<UInt32>>, _ base: UInt32, _ chunk: FeatureChunk, _ mask: RowMask,
     into result: UnsafeMutableBufferPointer<UInt32>, _ count: inout Int
   ) {
-    // Resolving a chunk's columns costs about as much as this many features.
+    // Resolving a chunk's columns costs about as much as testing this many features.
     guard rows.count >= 16 else {
       for row in rows where chunk.isLive(Int(row - base)) && holds(plan, chunk, Int(row - base)) {
         result.initializeElement(at: count, to: row)
@@ -99,7 +99,7 @@ public struct CompiledExpression: Sendable {
     for row in rows { mask[Int(row &- base)] = 1 }
     chunk.unmarkRemoved(mask)
     narrow(mask, to: plan, chunk)
-    // Always written, and counted if kept: a branch would be mispredicted half the time.
+    // Each row is written, but counted only if kept: the processor would mispredict half of the branches.
     for row in rows {
       result.initializeElement(at: count, to: row)
       count &+= Int(mask[Int(row &- base)])
@@ -116,7 +116,7 @@ extension FeatureChunk {
     return geometry[index].flatMap { try? predicate.holds(for: $0) }
   }
 
-  /// The value of a column. Its text points into the chunk, which the caller holds while using it.
+  /// The value in a column. Its text points into the chunk, which the caller holds while using it.
   @inline(__always)
   func scalar(_ column: Int, at index: Int) -> Scalar {
     guard let number = self.index(of: column) else { return .null }
@@ -141,7 +141,7 @@ extension Scalar {
   }
 }
 
-/// A feature's columns by property number. The caller holds the chunk that contains the texts.
+/// A feature's columns by property number. The caller holds the chunk, which contains the texts.
 private struct RowValues: PropertySource {
   let chunk: FeatureChunk
   let index: Int

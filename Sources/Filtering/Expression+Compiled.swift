@@ -1,4 +1,4 @@
-// Names of an expression become columns of a store.
+// Compiles expressions: resolves their names to columns of a store.
 
 import Expressions
 import FeatureStore
@@ -9,9 +9,9 @@ extension Expression {
   /// Resolves names to the columns of a schema.
   ///
   /// - Parameter conventions: used to format text; filters use the neutral ones.
-  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` if a field's declared type never matches the other
-  ///   operand, or the value never has the required type. Types only observed in values cause no error, since the next
-  ///   value may have another.
+  /// - Throws: ``ExpressionError``: `unknownProperty`, or `type` if a field's declared type never matches the other operand, or
+  ///   if the value never has the required type. Types that are only observed in values cause no error, since the next value may
+  ///   have another type.
   public func compiled(
     for schema: FeatureSchema, as use: Use = .value, by conventions: TextConventions = .neutral
   ) throws(ExpressionError) -> CompiledExpression {
@@ -21,7 +21,7 @@ extension Expression {
 }
 
 extension FeatureSchema {
-  /// Whether values of a column suit the use, by its declared type; true without one.
+  /// Whether the use allows values of a column, by its declared type; true if no type is declared.
   public func allows(_ use: Expression.Use, of column: Int) -> Bool {
     use.allows(declaredType(of: column))
   }

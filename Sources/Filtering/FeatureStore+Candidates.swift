@@ -1,4 +1,4 @@
-// Conditions that compare a column for equality, answered by an index of its values.
+// Finds features for conditions that compare a column for equality, with an index of its values.
 
 import Expressions
 import FeatureStore
@@ -6,17 +6,19 @@ import Geometry
 import Sorting
 
 extension FeatureStore {
-  /// Stores with fewer features are scanned.
+  /// Minimum number of features for an index; smaller stores are scanned.
   private static let indexedCount = 1 << 14
-  /// The most rows that are looked up where it must not take long.
+  /// Maximum number of rows that are looked up if no check is given.
   private static let quickCount = 1 << 14
 
-  /// Rows among which are all features for which a condition is true, ascending; nil where a scan of the store finds them as quickly.
+  /// Rows that include all features for which a condition is true, ascending; nil if a scan of the store is about as fast.
   ///
-  /// Values of a column that the condition compares for equality, as `name = 'Berlin'` or `id IN (1, 2)`, are looked up in an index, which the
+  /// Values of a column that the condition compares for equality, as in `name = 'Berlin'` or `id IN (1, 2)`, are looked up in an
+  /// index, which is built by the first such query.
   /// first such question builds.
   ///
-  /// - Parameter check: called every few thousand rows, where an index may be built; nil where that, and many rows, would take too long.
+  /// - Parameter check: called every few thousand rows. If nil, the call must be fast: it neither builds an index nor looks up
+  ///   many rows.
   public func candidates(
     for condition: CompiledExpression, checking check: CancellationCheck?
   ) throws -> [UInt32]? {
@@ -43,7 +45,7 @@ extension FeatureStore {
     return (found + others).sorted()
   }
 
-  /// Whether the values of a column differ so much that few features have the same: judged by a few thousand of them.
+  /// Whether values of a column differ enough that few features share one, judged from a few thousand values.
   private func isWorthIndexing(_ column: Int) -> Bool {
     var hashes: Set<UInt64> = []
     for number in stride(from: 0, to: slots.count, by: max(1, slots.count / 8)) where hashes.count < 64 {
@@ -54,7 +56,7 @@ extension FeatureStore {
 }
 
 extension CompiledExpression {
-  /// The column that has to have one of a few values where the condition is true, and these.
+  /// A column that must have one of a few values for the condition to be true, with these values.
   fileprivate var equality: (column: Int, values: [AttributeValue])? {
     func find(_ plan: FilterPlan) -> (column: Int, values: [AttributeValue])? {
       switch plan {

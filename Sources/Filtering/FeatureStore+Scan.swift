@@ -1,4 +1,4 @@
-// Filters over all features, chunk by chunk: a mask is narrowed, and counted or read, without lists of rows in between.
+// Filters all features, chunk by chunk: narrows a mask and counts or reads it, without lists of rows in between.
 
 import FeatureStore
 import Sorting
@@ -15,7 +15,7 @@ extension FeatureStore {
   /// The features for which all conditions are true, in insertion order.
   ///
   /// - Parameters:
-  ///   - first: how many have to be found: the scan ends with the chunk in which there are as many, so there may be more.
+  ///   - first: the minimum number of rows to find. The scan ends after the chunk that reaches it, so there may be more rows.
   ///   - check: called every few thousand rows.
   public func rows(
     where conditions: [CompiledExpression], first: Int = .max, checking check: CancellationCheck
@@ -46,8 +46,8 @@ extension FeatureStore {
   /// Calls `body` with each chunk and the mask of its features for which all conditions are true.
   ///
   /// - Parameters:
-  ///   - interval: the number of chunks from one check to the next.
-  ///   - isWanted: asked before each chunk; the scan ends where it is false.
+  ///   - interval: the number of chunks between two checks.
+  ///   - isWanted: called before each chunk; the scan ends when it returns false.
   package func scan(
     _ conditions: [CompiledExpression], checkingEvery interval: Int = 8, _ check: CancellationCheck,
     while isWanted: () -> Bool = { true }, _ body: (Slot, RowMask) throws -> Void
@@ -67,8 +67,8 @@ extension FeatureStore {
 }
 
 extension FeatureStore {
-  /// Asks for what the next chunks' columns begin with, while a chunk is worked on: addresses lead to addresses, so each step is taken
-  /// for another chunk.
+  /// Prefetches the beginnings of the next chunks' columns while a chunk is processed. An address has to be loaded before what it
+  /// points to, so each step is done for a different chunk.
   @inline(__always)
   private func prefetch(_ columns: [Int], after number: Int) {
     guard number &+ 4 < slots.count else { return }
@@ -82,7 +82,7 @@ extension FeatureStore {
 }
 
 extension RowMask {
-  /// Passes a mask of a chunk to `body`: one byte per row, none marked.
+  /// Passes a mask for a chunk to `body`: one byte per row, all unmarked.
   package static func withRows<Result>(_ body: (RowMask) throws -> Result) rethrows -> Result {
     try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: FeatureChunk.capacity) { mask in
       mask.initialize(repeating: 0)

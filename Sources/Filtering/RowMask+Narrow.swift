@@ -1,4 +1,4 @@
-// Tests of one column: a loop for each layout, most of them without a branch.
+// Tests of one column: one loop per layout, mostly without branches.
 
 import Expressions
 import FeatureStore
@@ -12,13 +12,13 @@ extension RowMask {
       if !test.holds(.null) { cut(at: 0) }
       return
     }
-    // Fields are read one by one: a copy of the column would count references to all of its arrays.
+    // Fields are read one by one, since copying the column would retain all of its arrays.
     let columns = chunk.columns
     if case .isNull(let isWanted) = test { return narrow(toNull: isWanted, columns[index]) }
-    // Unknown counts as false: rows without a value are cleared first.
+    // Unknown counts as false, so rows without a value are cleared first.
     unmark(columns[index].nulls)
     cut(at: columns[index].count)
-    // A copy of the addresses: each array would be counted, and its header read.
+    // Copies only addresses; using the arrays would retain them and read their headers.
     let reader = columns[index].reader
     switch reader.layout {
     case .doubles, .integers, .codes: narrow(to: test, numbersOrCodes: reader)
@@ -28,15 +28,15 @@ extension RowMask {
       forEachMarked { if !(values[$0] ? ifTrue : ifFalse) { self[$0] = 0 } }
     case .strings: narrow(columns[index].texts, to: test)
     case .json:
-      // JSON compares with nothing, but `LIKE` uses its text.
+      // JSON cannot be compared, but `LIKE` uses its text.
       if case .like = test { narrow(columns[index].texts, to: test) } else { cut(at: 0) }
     case .sparse, .mixed: narrowOneByOne(to: test, columns[index])
     }
   }
 
-  /// The same by addresses alone, which costs less than the counting of references to arrays in each chunk.
+  /// Narrows by the columns' addresses alone, which is cheaper than retaining arrays for each chunk.
   ///
-  /// - Returns: whether it is for such values.
+  /// - Returns: false, without effect, for layouts and tests that need more.
   private func narrow(to test: ColumnTest, _ values: ColumnReader?) -> Bool {
     guard let values else { return false }
     if case .isNull = test { return false }
@@ -95,7 +95,7 @@ extension RowMask {
     let bounds = SIMD16(repeating: bound)
     switch comparison {
     case .equal: keep(words, if: { $0 .== bounds })
-    // NaN is null, which counts as false.
+    // NaN stands for null, which counts as false.
     case .notEqual: keep(words, if: { ($0 .< bounds) .| ($0 .> bounds) })
     case .less: keep(words, if: { $0 .< bounds })
     case .greater: keep(words, if: { $0 .> bounds })
@@ -127,8 +127,8 @@ extension RowMask {
     guard comparison == .equal || comparison == .notEqual || bounds.isWithinSpan(of: bound) else {
       return keep(words) { value in comparison.holds(Order(Int64(bitPattern: value), bound)) }
     }
-    // Without overflow the sign of the difference is the order. Processors have no comparison of eight-byte integers in their basic
-    // vector instructions, but subtraction and shift.
+    // If the difference cannot overflow, its sign gives the order. Basic vector instructions have no comparison of 64-bit
+    // integers, but subtraction and shift.
     switch comparison {
     case .equal: keep(words, ifHighest: { ~$0.differences(from: pivot) })
     case .notEqual: keep(words, ifHighest: { $0.differences(from: pivot) })
@@ -139,12 +139,11 @@ extension RowMask {
     }
   }
 
-  /// Keeps marked the rows whose value passes. There may be fewer `values` than rows; the rows beyond have been
-  /// cleared.
+  /// Keeps marked rows whose value passes. There may be fewer `values` than rows; the remaining rows are already cleared.
   @inline(__always)
   private func keep<Value>(_ values: UnsafeBufferPointer<Value>, _ passes: (Value) -> Bool) {
     guard let source = values.baseAddress, let target = baseAddress else { return }
-    // A test of a marked row costs about as much as 20 tests in a loop without branches.
+    // Testing one marked row costs about as much as 20 tests in a loop without branches.
     if markedCount < count / 32 {
       return forEachMarked { target[$0] = passes(source[$0]) ? 1 : 0 }
     }
@@ -155,7 +154,7 @@ extension RowMask {
 
   // MARK: Texts
 
-  /// The two most frequent tests of texts have loops of their own, so that each text costs only its comparison.
+  /// The two most frequent tests of texts have separate loops, so that each text costs only its comparison.
   private func narrow(_ column: TextColumn, to test: ColumnTest) {
     switch test {
     case .compare(let comparison, .string(var constant)):
@@ -215,13 +214,13 @@ extension ColumnTest {
 }
 
 extension Comparison {
-  /// The same test with an integer bound; nil if no integer passes.
+  /// The equivalent test with an integer bound; nil if no integer passes.
   fileprivate func onIntegers(_ constant: AttributeValue) -> (Comparison, Int64)? {
     switch constant {
     case .integer(let bound): return (self, bound)
     case .double(let bound):
       if let whole = Int64(exactly: bound) { return (self, whole) }
-      // Between two integers, or beyond all of them.
+      // The bound is between two integers, or beyond all of them.
       let below = Order(.max, exactly: bound) == .less ? Int64.max : bound < -0x1p63 ? nil : Int64(bound.rounded(.down))
       switch self {
       case .equal: return nil
@@ -233,13 +232,13 @@ extension Comparison {
     }
   }
 
-  /// The same test with a double bound; nil if no double passes.
+  /// The equivalent test with a double bound; nil if no double passes.
   fileprivate func onDoubles(_ constant: AttributeValue) -> (Comparison, Double)? {
     switch constant {
     case .double(let bound): return (self, bound)
     case .integer(let bound):
       let nearest = Double(bound)
-      // A bound that is not a double lies between two, one of which is `nearest`.
+      // An integer that is not a double is between two doubles, one of which is `nearest`.
       let order = Order(bound, exactly: nearest)
       switch (self, order) {
       case (_, .same): return (self, nearest)
@@ -256,7 +255,7 @@ extension Comparison {
 }
 
 extension ValueBounds {
-  /// Whether a number within the bounds may compare so with `bound`.
+  /// Whether any number within the bounds can satisfy the comparison with `bound`.
   fileprivate func mayHold(_ comparison: Comparison, _ bound: Number) -> Bool {
     switch comparison {
     case .equal: least <= bound && bound <= greatest

@@ -1,4 +1,4 @@
-// Tests of sixteen rows at a time, in vector instructions that all processors of a kind have.
+// Tests of sixteen rows at a time, with vector instructions that every processor of an architecture has.
 
 /// The words of sixteen rows.
 typealias Words = SIMD16<UInt64>
@@ -6,9 +6,9 @@ typealias Words = SIMD16<UInt64>
 extension RowMask {
   private static var width: Int { Words.scalarCount }
 
-  /// Keeps marked the rows for which the highest bit of the result is set: its sign, or the result of a comparison.
+  /// Keeps marked rows for which the highest bit of the result is set: the sign of a number, or the result of a comparison.
   ///
-  /// There may be fewer `words` than rows; the rows beyond have been cleared.
+  /// There may be fewer `words` than rows; the remaining rows are already cleared.
   @inline(__always)
   func keep(_ words: UnsafeBufferPointer<UInt64>, ifHighest result: (Words) -> Words) {
     let count = Swift.min(words.count, count)
@@ -16,7 +16,7 @@ extension RowMask {
       return
     }
     let whole = count / Self.width * Self.width
-    // Where few are marked, most values need not be read.
+    // If few rows are marked, most values need not be read.
     let isSparse = markedCount < count / 32
     for row in stride(from: 0, to: whole, by: Self.width) {
       let marked = target.loadUnaligned(fromByteOffset: row, as: SIMD16<UInt8>.self)
@@ -34,21 +34,21 @@ extension RowMask {
   /// Keeps marked the rows whose numbers pass a comparison.
   @inline(__always)
   func keep(_ words: UnsafeBufferPointer<UInt64>, if passes: (SIMD16<Double>) -> SIMDMask<SIMD16<Int64>>) {
-    // The same bits: numbers are stored as words, and a mask has all bits of a word set or none.
+    // Only the type changes: numbers are stored as words, and a mask has all bits of a word set or none.
     keep(words, ifHighest: { unsafeBitCast(passes(unsafeBitCast($0, to: SIMD16<Double>.self)), to: Words.self) })
   }
 
-  /// The highest bit of each word as a byte of ones or zeros. All of it becomes shuffles and packs.
+  /// The highest bit of each word as a byte of ones or zeros. Compiles to shuffles and packs only.
   @inline(__always)
   private static func bytes(_ words: Words) -> SIMD16<UInt8> {
-    // The same bits as halves: the shift of a half by its sign is an instruction, that of a word is not.
+    // Uses 32-bit halves, since arithmetic shifts of these are one vector instruction, but those of 64-bit words are not.
     SIMD16(truncatingIfNeeded: unsafeBitCast(words, to: SIMD32<Int32>.self).oddHalf &>> 31)
   }
 
   /// The number of marked rows.
   var markedCount: Int {
     let bytes = UnsafeRawBufferPointer(self)
-    // A chunk has fewer rows than the sixteen sums can hold.
+    // A chunk has few enough rows that the sixteen sums cannot overflow.
     var sums = SIMD16<UInt8>()
     for row in stride(from: 0, to: bytes.count, by: Self.width) {
       sums &+= bytes.loadUnaligned(fromByteOffset: row, as: SIMD16<UInt8>.self)
@@ -58,7 +58,7 @@ extension RowMask {
 }
 
 extension Words {
-  /// The highest bit is set where a word differs: of a number that is not zero, it or its negative has that bit.
+  /// Sets the highest bit of words that differ from `word`: a number other than zero, or its negative, has that bit.
   @inline(__always)
   func differences(from word: UInt64) -> Words {
     let difference = self ^ word

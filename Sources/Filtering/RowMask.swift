@@ -1,9 +1,9 @@
-// The candidate rows of a chunk during filtering.
+// A mask of the candidate rows of a chunk during filtering.
 
 import FeatureStore
 
-/// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that comparing a column and
-/// narrowing the mask are one loop that the compiler vectorizes.
+/// One byte per row of a chunk: 1 for a candidate, else 0. Bytes instead of bits, so that one loop compares a column and narrows
+/// the mask, and the compiler can vectorize it.
 package typealias RowMask = UnsafeMutableBufferPointer<UInt8>
 
 extension RowMask {

@@ -1,6 +1,6 @@
-// Pairs of rows of two stores: what a join finds.
+// Pairs of rows of two stores: the result of a join.
 
-/// Rows that belong together: one of each store.
+/// Pairs of rows, one of each store.
 public struct RowPairs: Sendable {
   public private(set) var left: [UInt32] = []
   public private(set) var right: [UInt32] = []
@@ -19,7 +19,7 @@ public struct RowPairs: Sendable {
     right += other.right
   }
 
-  /// All of several, in order.
+  /// Concatenates pairs.
   public init(joining all: [RowPairs]) {
     let count = all.reduce(0) { $0 + $1.count }
     left.reserveCapacity(count)
@@ -27,7 +27,7 @@ public struct RowPairs: Sendable {
     for pairs in all { append(pairs) }
   }
 
-  /// The pairs with exchanged sides, sorted by the new left; those of one row keep their order.
+  /// The pairs with exchanged sides, sorted by the new left row; pairs with equal left rows keep their order.
   ///
   /// - Complexity: O(count + greatest row).
   public func exchanged() -> RowPairs {
@@ -46,7 +46,7 @@ public struct RowPairs: Sendable {
     return result
   }
 
-  /// The places of the pairs of each row on the left, which lie together.
+  /// The range of pairs for each left row; its pairs are adjacent.
   public var ranges: [UInt32: Range<Int>] {
     var ranges: [UInt32: Range<Int>] = [:]
     var start = 0
@@ -57,7 +57,7 @@ public struct RowPairs: Sendable {
     return ranges
   }
 
-  /// The same pairs in the order of rows on the left; those of one row keep theirs.
+  /// The pairs in the order of `rows` on the left; pairs with equal left rows keep their order.
   public func ordered(by rows: [UInt32]) -> RowPairs {
     let ranges = ranges
     var result = RowPairs()

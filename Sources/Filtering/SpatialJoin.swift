@@ -1,25 +1,25 @@
-// Pairs of features of two stores by a spatial relation.
+// Finds pairs of features of two stores that have a spatial relation.
 
 import FeatureStore
 import Geometry
 import SpatialIndex
 import SpatialRelations
 
-/// Finds the features of `targets` that have a relation to each of others, the drivers.
+/// Finds, for each feature of one store, the driver, the features of `targets` that have a relation to it.
 ///
-/// Features are taken as they are (``SpatialPredicate``); points in polygons are read from the leaves of the index.
+/// Features are used without transformation (see ``SpatialPredicate``); points in polygons are read from the leaves of the index.
 public struct SpatialJoin: Sendable {
   private let drivers: FeatureStore
   private let targets: FeatureStore
-  /// Only these rows count; nil for all.
+  /// The rows of targets to use; nil for all.
   private let targetRows: RowSet?
-  /// Of a target to a driver.
+  /// The relation of a target to a driver.
   private let relation: SpatialRelation
   private let shifts: @Sendable (Envelope) -> [Double]
 
   /// - Parameters:
-  ///   - relation: of a target to a driver; one that needs a common position.
-  ///   - shifts: by which copies of a driver's box are moved in x to meet targets; see ``SpatialPredicate``.
+  ///   - relation: the relation of a target to a driver. It has to require a common position.
+  ///   - shifts: distances in x by which copies of a driver's box are moved to meet targets; see ``SpatialPredicate``.
   public init(
     _ relation: SpatialRelation, of targets: FeatureStore, rows: RowSet?, to drivers: FeatureStore,
     shifts: @escaping @Sendable (Envelope) -> [Double]
@@ -28,13 +28,13 @@ public struct SpatialJoin: Sendable {
     self.shifts = shifts
   }
 
-  /// Pairs of drivers and targets, in the order of `rows`, the targets of each ascending.
+  /// Pairs of drivers and targets, in the order of `rows`; the targets of each driver are ascending.
   ///
   /// - Parameters:
-  ///   - rows: of drivers.
-  ///   - found: called with the number of pairs of each driver, to bound them.
+  ///   - rows: the rows of drivers.
+  ///   - count: called with the number of pairs of each driver; may throw to limit them.
   ///   - check: called before each driver that takes long, and often enough between others.
-  /// - Throws: ``SpatialError`` with the feature it is about, and what `found` and `check` throw.
+  /// - Throws: ``SpatialError`` with the id of the driver that caused it; errors of `count` and `check`.
   public func pairs(
     _ rows: ArraySlice<UInt32>, counting count: (Int) throws -> Void, checking check: () throws -> Void
   ) throws -> RowPairs {
@@ -51,7 +51,7 @@ public struct SpatialJoin: Sendable {
           guard targets.index.boxes.count > 0 else { continue }
         }
         do { try addOthers(geometry, moved, shift, to: &found, check) } catch SpatialError.mixedCollection {
-          // The relation to it is unknown.
+          // The relation to a mixed collection is unknown.
         } catch let error as SpatialError { throw error.of(driver.id) }
       }
       found.sort()
@@ -62,7 +62,7 @@ public struct SpatialJoin: Sendable {
     return pairs
   }
 
-  /// Which locations of a point in a polygon satisfy the relation; nil where GEOS decides.
+  /// The locations of a point in a polygon that satisfy the relation; nil if GEOS has to decide.
   private var pointTest: (AreaLocation, AreaLocation)? {
     switch relation {
     case .intersects: (.interior, .boundary)
@@ -72,7 +72,7 @@ public struct SpatialJoin: Sendable {
     }
   }
 
-  /// A polygon of many edges is indexed where it is asked about many points.
+  /// Minimum number of edges of a polygon to be indexed, if it is tested with many points.
   private static let indexedEdges = 48
 
   private func addPoints(
@@ -84,7 +84,7 @@ public struct SpatialJoin: Sendable {
     if geometry.positionCount > Self.indexedEdges, targets.index.points.count(in: search, wholeLeaves: true) > 32 {
       index = EdgeIndex(geometry)
     }
-    // In one array: the rings would be retained and released for each point.
+    // All edges in one array, since rings would be retained and released for each point.
     let edges = index == nil ? geometry.edges : []
     targets.index.points.forEachLeaf(touching: search) { leaf in
       let (shapes, rows) = (leaf.shapes, leaf.rows)

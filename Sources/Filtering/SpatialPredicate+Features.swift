@@ -1,4 +1,4 @@
-// Features of a store that have a spatial relation to a constant geometry.
+// Finds features of a store that have a spatial relation to a constant geometry.
 
 import FeatureStore
 import Geometry
@@ -6,17 +6,17 @@ import Sorting
 import SpatialRelations
 
 extension SpatialPredicate {
-  /// Whether a feature has the relation; nil, which is unknown, if it has no geometry, or a collection of several dimensions for
-  /// which the relation is not defined.
+  /// Whether a feature has the relation. Nil, unknown, if it has no geometry, or a collection of mixed dimensions for which the
+  /// relation is not defined.
   public func holds(for row: FeatureRow) throws(SpatialError) -> Bool? {
     if let point = row.point { return try holds(x: point.x, y: point.y) }
     guard let geometry = row.geometry else { return nil }
     do throws(SpatialError) { return try holds(for: geometry, in: row.envelope) } catch { throw error.of(row.id) }
   }
 
-  /// The rows of the features that have the relation, in their order.
+  /// The rows of the features with the relation, in the given order.
   ///
-  /// - Parameter check: called every few hundred microseconds, but for a single large geometry.
+  /// - Parameter check: called every few hundred microseconds, except during one large geometry.
   public func filter(
     _ rows: [UInt32], of store: FeatureStore, checking check: CancellationCheck
   ) throws -> [UInt32] {

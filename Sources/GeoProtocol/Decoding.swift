@@ -1,4 +1,4 @@
-// The readers that generated decoders are made of: each names in its error exactly what would have been right.
+// The readers used by generated decoders. Their errors state the exact expected form.
 
 import JSON
 
@@ -12,14 +12,14 @@ extension JSONValue {
     }
   }
 
-  /// Whether params ask for the result in parts. What is no token counts as none.
+  /// Whether params ask for the result in parts. A value that is not a token counts as absent.
   package var wantsParts: Bool {
     [self["meta"]["partialResultToken"], self["partialResultToken"]].contains {
       $0.kind == .string || $0.kind == .integer
     }
   }
 
-  /// Refuses a list of members to take away that names one which is set beside it: one of the two would silently win.
+  /// Throws if a list of members to clear names a member that is set in the same request: one of them would be silently ignored.
   ///
   /// A name `a.b` stands for the member `b` of the member `a`.
   package func requireUnset(namedIn list: StaticString) throws(JSONError) {
@@ -55,13 +55,13 @@ extension JSONValue {
     return text
   }
 
-  /// A value that is left to its handler; null counts as absent.
+  /// A value that its handler reads; null counts as absent.
   package func opaque(_ expected: StaticString) throws(JSONError) -> JSONOpaque {
     guard isPresent else { throw typeError(expected: "\(expected)") }
     return .parsed(self)
   }
 
-  /// A value of some types that is left to its handler. `lengths` are those of a string, in code points.
+  /// A value of several types that its handler reads. `lengths` limits strings, in code points.
   package func opaque(
     _ expected: StaticString, _ kinds: Set<Kind>, _ lengths: ClosedRange<Int>
   ) throws(JSONError) -> JSONOpaque {
@@ -72,7 +72,7 @@ extension JSONValue {
     return .parsed(self)
   }
 
-  /// An array whose number of elements is bounded.
+  /// An array with limits of its number of elements.
   package func array<T>(
     _ expected: StaticString, _ counts: some RangeExpression<Int>, _ read: (JSONValue) throws(JSONError) -> T
   ) throws(JSONError) -> [T] {
@@ -88,7 +88,7 @@ extension JSONValue {
     return result
   }
 
-  /// A union's tag.
+  /// The tag of a union.
   package func tag(_ expected: StaticString) throws(JSONError) -> String {
     guard kind == .object else { throw typeError(expected: "object with a \"type\"") }
     let tag = self["type"]

@@ -1,38 +1,38 @@
-// What generated code registers its handlers with: the one place that says what each shape of method looks like in Swift.
+// The interface at which generated code registers handlers. It defines the Swift signature of each shape of method.
 
 import JSON
 
-/// The Swift types that handlers work with. Generated code knows them by these names alone.
+/// The Swift types that handlers use. Generated code knows them only by these names.
 public protocol HandlerTypes: SendableMetatype {
   associatedtype World
-  /// The client whose request is handled, for what concerns its session: subscriptions, tasks.
+  /// The client whose request is handled; for its session: subscriptions, tasks.
   associatedtype Client
-  /// Something under way in the world that a request waits for.
+  /// A process in the world that a request waits for.
   associatedtype Process
-  /// How it ended.
+  /// The outcome of a process.
   associatedtype ProcessEnd
-  /// What a task may use on its worker thread: progress, cancellation.
+  /// The context of a task on its worker thread: progress, cancellation.
   associatedtype TaskContext
-  /// What a task does, as far as it matters to how it is run.
+  /// The kind of a task, as far as it determines how the task is run.
   associatedtype TaskKind: Sendable
-  /// What has to end before a task begins.
+  /// Work that has to end before a task begins.
   associatedtype Prerequisite: Sendable
 }
 
-/// What answers the methods of a domain.
+/// Handlers of the methods of a domain.
 ///
-/// Types of its methods have short names there: `Get.Params` in the handlers of `map/*` is `MapProtocol.Get.Params`. Where
-/// another type in scope has the name, as `Set` has, the long name is necessary.
+/// Types of its methods have short names there: `Get.Params` in the handlers of `map/*` is `MapProtocol.Get.Params`. If another
+/// type in scope has the same name, as `Set` does, the long name is necessary.
 public protocol MethodHandlers: SendableMetatype {
   associatedtype Types: HandlerTypes
 }
 
 extension MethodHandlers {
-  /// What makes a command's answer, of the world in which everything that depends on the change has followed it.
+  /// Makes a command's answer from the world after propagation.
   public typealias Answer<R> = (Types.World) throws -> R
 }
 
-/// Takes the methods of the protocol; how they are run is its own concern.
+/// Registers the methods of the protocol, and determines how they are run.
 public protocol MethodHost<Types> {
   associatedtype Types: HandlerTypes
 
@@ -40,16 +40,16 @@ public protocol MethodHost<Types> {
   func query<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping @Sendable (P, Types.World) throws -> R)
 
-  /// Changes the world, at once and wholly or not at all, and returns what makes the answer afterwards.
+  /// Changes the world, completely or not at all, and returns a function that makes the answer afterwards.
   func command<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> (Types.World) throws -> R)
 
-  /// `start` sets something going, `end` makes the answer when it is over.
+  /// `start` starts a process; `end` makes the answer when the process has ended.
   func process<P: JSONDecodable & Sendable, R: JSONEncodable>(
     _ name: StaticString, start: @escaping (P, inout Types.World) throws -> Types.Process,
     end: @escaping (P, Types.ProcessEnd, Types.World) throws -> R)
 
-  /// Works elsewhere and comes back with the answer, and maybe an edit.
+  /// Works on a worker thread and ends with the answer, and possibly with an edit.
   func task<P: JSONDecodable & Sendable, R: JSONEncodable & Sendable>(
     _ name: StaticString, _ body: @escaping (P, inout Types.World) throws -> TaskPlan<Types, R>)
 
@@ -58,29 +58,29 @@ public protocol MethodHost<Types> {
     _ name: StaticString, _ body: @escaping (P, Types.Client) throws -> R)
 }
 
-/// What a task is going to do, made on the loop where its params were checked.
+/// The plan of a task, made on the loop, where its params are checked.
 public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
-  /// Applies the edit and gives the result; runs on the loop.
+  /// Applies the edit and returns the result. Runs on the loop.
   public typealias Finish = @Sendable (inout Types.World) throws -> R
   /// Runs on a worker thread.
   public typealias Work = @Sendable (Types.TaskContext) throws -> Step
 
-  /// What a piece of the work has made.
+  /// The outcome of a piece of work.
   public enum Step: Sendable {
-    /// A part of the result as JSON text, to be sent before the next one is asked for.
+    /// A part of the result as JSON text, to be sent before the next one is made.
     case part([UInt8], next: Work)
-    /// The result, which changes nothing.
+    /// The result of work without changes.
     case answer(R)
     case last(Finish)
   }
 
-  /// What it does; nil for a computation like any other.
+  /// The kind of the task; nil for a computation without special rules.
   public let kind: Types.TaskKind?
-  /// What has to end before it begins; begun with it where it is not under way.
+  /// Work that has to end before the task begins. It is started unless it is already running.
   public let prerequisites: [Types.Prerequisite]
-  /// Runs on the loop in place of the finish when the task was cancelled or failed.
+  /// Runs on the loop in place of the finish if the task was cancelled or failed.
   public let abandon: (@Sendable (inout Types.World) -> Void)?
-  /// The result where there is nothing to work for.
+  /// The result, if no work is needed.
   public let answer: R?
   public let work: Work
 
@@ -110,7 +110,7 @@ public struct TaskPlan<Types: HandlerTypes, R: Sendable>: Sendable {
     self.work = work
   }
 
-  /// A task that was answered where it was planned.
+  /// A task that was answered when it was planned.
   public init(_ kind: Types.TaskKind? = nil, answer: R) {
     self.kind = kind
     prerequisites = []

@@ -1,4 +1,4 @@
-// Strict params: a walk over the JSON beside generated tables of member names. Decoders ignore what they do not know.
+// Strict params: compares JSON with generated tables of member names, since decoders ignore unknown members.
 
 import JSON
 
@@ -7,7 +7,7 @@ import JSON
 ///     let shape: ParamShape = .object(["map", .init("center", .object(["x", "y"]))])
 ///     try shape.check(params)  // {"map": "m", "center": {"x": 1, "z": 2}}: `z` is unknown
 package indirect enum ParamShape: Sendable {
-  /// A member's name, and the shape of its value; any value without one.
+  /// A member's name and the shape of its value; nil allows any value.
   package struct Member: Sendable, ExpressibleByStringLiteral {
     let name: StaticString
     let shape: ParamShape?
@@ -28,18 +28,18 @@ package indirect enum ParamShape: Sendable {
   }
 
   case object([Member])
-  /// An object that is open when it has a member `type`: GeoJSON, which may carry foreign members.
+  /// An object that may have any members if it has a member `type`: GeoJSON, which allows foreign members.
   case untagged([Member])
   /// The members of each variant, by the member `type`.
   case union([(tag: StaticString, members: [Member])])
-  /// Elements of an array, or values of a map whose keys are the client's.
+  /// Elements of an array, or values of a map with client-defined keys.
   case elements(ParamShape)
   /// A type by reference, since it may contain itself.
   case named(@Sendable () -> ParamShape)
 
-  /// Refuses the first member that the shape does not have. A value of another kind passes: its decoder refuses it.
+  /// Throws for the first member that is not in the shape. A value of another JSON type passes, since its decoder refuses it.
   ///
-  /// - Complexity: linear in the members of `json`, times the number of names of the object they are in. Allocates nothing.
+  /// - Complexity: linear in the members of `json` times the number of names in their object's shape. Allocates nothing.
   package func check(_ json: JSONValue) throws(UnknownMember) {
     switch self {
     case .object(let members): try Self.check(json, members)

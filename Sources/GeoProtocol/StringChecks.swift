@@ -1,6 +1,6 @@
-// The patterns of the protocol's string types, by hand: a regular expression engine would cost more than it brings.
+// The patterns of the protocol's string types, by hand: a regular expression engine would not pay off.
 //
-// A type of kind "string" with a pattern needs a function here, named like the type.
+// Each type of kind "string" with a pattern needs a function here with the name of the type.
 
 package enum StringChecks {
   /// `[A-Za-z0-9_.-]{1,64}`

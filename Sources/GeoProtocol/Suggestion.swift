@@ -1,15 +1,15 @@
-// Which of the known names may have been meant by an unknown one, for messages.
+// Finds the known name that was probably meant by an unknown one, for messages.
 
 package struct Suggestion {
-  /// At most three of the known names, the nearest first.
+  /// At most three known names, nearest first.
   package let nearest: [String]
-  /// The nearest name, if it is near enough to have been meant.
+  /// The nearest name, if it is similar enough to have been meant.
   package let meant: String?
   private let count: Int
 
-  /// So many known names are compared.
+  /// Maximum number of known names that are compared.
   private static let limit = 1_000
-  /// Longer names are not compared: the time grows with the product of the lengths.
+  /// Maximum length of compared names: the time grows with the product of the lengths.
   private static let lengthLimit = 256
 
   package init(for name: String, among known: [String]) {
@@ -23,7 +23,7 @@ package struct Suggestion {
     meant = ranked.first.flatMap { $0.2 <= (wanted.count + 2) / 3 ? $0.1 : nil }
   }
 
-  /// The end of a sentence that says that there is no such name.
+  /// The end of a message about an unknown name: suggestions, if there are any.
   package var end: String {
     guard !nearest.isEmpty else { return "." }
     let more = count > nearest.count ? " and \(count - nearest.count) more" : ""
@@ -32,7 +32,7 @@ package struct Suggestion {
     return ", did you mean `\(meant)`?" + (count > 1 ? " There are \(list)" : "")
   }
 
-  /// Insertions, deletions, substitutions and swaps of neighbours that lead from one text to the other (optimal string alignment).
+  /// The number of insertions, deletions, substitutions and swaps of neighbours from one text to the other (optimal string alignment).
   private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...second.count)

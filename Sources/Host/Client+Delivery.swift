@@ -10,12 +10,12 @@ extension Client {
   ///
   /// - Parameter isReplaced: whether another document has replaced all objects.
   func publish(_ changes: [Change], ended: [(ProcessID, ProcessEnd)], canWait: Bool, isReplaced: Bool) {
-    // A reply that states the revision follows.
+    // A reply that states the revision follows, so changes cannot wait.
     let canWait = canWait && !ended.contains { waits[$0.0] != nil }
     let hasEditEnded = subscribers.isEditing && !host.world.isEditing
     if !changes.isEmpty, subscribers.count > 0 { subscribers.record(changes, host.world, isReplaced: isReplaced) }
     if hasEditEnded { subscribers.endEdit(host.world) }
-    // Rate-limited subscriptions may send when a manual clock has moved, whether or not anything has moved with it.
+    // Rate-limited subscriptions may be due when a manual clock has advanced, even if nothing else has changed.
     let clock = host.world.clock
     let hasClockMoved = clock.mode == .manual && clock.now != publishedAt
     publishedAt = clock.now
@@ -23,15 +23,15 @@ extension Client {
     if canWait, session?.isCongested == true { isHeldBack = true } else { flush() }
   }
 
-  /// Runs when all clients' subscriptions have recorded the changes.
+  /// Runs after all clients' subscriptions have recorded the changes.
   func published(ended: [(ProcessID, ProcessEnd)], isComparison: Bool) {
     if isComparison { subscribers.endComparison() }
-    // The change that began the edit has been sent; later ones are deferred.
+    // The change that began the edit has been sent; later changes are deferred.
     if host.world.isEditing { subscribers.beginEdit(host.world) }
     for (process, end) in ended { waits.removeValue(forKey: process)?.end(end) }
   }
 
-  /// Sends what was held back, before a reply that states the revision.
+  /// Sends changes that were held back, before a reply that states the revision.
   func flushHeldBack() {
     if isHeldBack { flush() }
   }
@@ -51,7 +51,7 @@ extension Client {
       if let due = result.nextDue { flushLater(due) }
       if !result.sentWorlds.isEmpty {
         let worlds = Handover(result.sentWorlds)
-        // The worker has the last references.
+        // The worker gets the last references and frees the worlds.
         result.sentWorlds = []
         loop.offload(to: .parsing) { _ = worlds.take() }
       }
@@ -62,12 +62,12 @@ extension Client {
       }
       isHeldBack = true
     }
-    // Replies that state an unsent change wait for it.
+    // Replies that state an unsent change wait until it is sent.
     session.holdAnswers(from: subscribers.oldestUnsent, marking: subscribers.clock)
     sendParts()
   }
 
-  /// Reports to the client's user what no request can be answered with.
+  /// Sends a message to the client's user, for problems that belong to no request.
   func warn(_ message: String) { session?.logMessage(.warning, message) }
 
   private func flushLater(_ due: UInt64) {
@@ -80,7 +80,7 @@ extension Client {
     }
   }
 
-  /// Sends further parts after the loop has served all other input.
+  /// Sends further parts after the loop has handled all other input.
   private func resumeLater() {
     guard !isResumeScheduled else { return }
     isResumeScheduled = true
@@ -94,15 +94,15 @@ extension Client {
     }
   }
 
-  /// Whether the client has read some of its output since the last call, and not all of it. It gets the rest first: a pipe takes 64 KiB
-  /// at a time, and answers behind a part of 1 MiB would wait for as many turns.
+  /// Whether the client has read some of its output since the last call, but not all of it. Then it gets the rest first: a pipe
+  /// takes 64 KiB at a time, and answers behind a part of 1 MiB would be delayed by many turns of the loop.
   private func isReading() -> Bool {
     let unread = session?.unread ?? 0
     defer { unreadBefore = unread }
     return unread > 0 && unread < unreadBefore
   }
 
-  /// The client has read the output buffer: sends what was held back.
+  /// Called when the client has read the output buffer: sends changes that were held back.
   func drained() {
     if isHeldBack { resumeLater() }
     sendParts()

@@ -16,7 +16,7 @@ extension Client {
     return lifecycle
   }
 
-  /// Of members that have no effect on the session, too.
+  /// Checks the types of all members, even of those that the session ignores.
   private static func checkTypes(_ params: JSONValue) throws(JSONError) {
     if params["processId"].isPresent { _ = try params["processId"].integer() }
     if params["strict"].isPresent { _ = try params["strict"].bool() }
@@ -24,7 +24,7 @@ extension Client {
   }
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
-    // Clients of other protocols add members of their own: only known ones are read, whatever `strict` says.
+    // Clients of other protocols add members of their own, so unknown members are ignored even if `strict` is set.
     let params = call.params
     if params["protocolVersions"].isPresent {
       let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }

@@ -1,4 +1,4 @@
-// The five shapes of method: what happens around a handler, in one function each.
+// The five shapes of method: one function each for the work around a handler.
 
 import GeoModel
 import GeoProtocol
@@ -38,10 +38,10 @@ extension Client {
     commands["\(name)"] = { params, world, writer in
       let given = try P(from: params)
       let meta = try SessionProtocol.Meta(of: params)
-      // The transaction makes one step, or none.
+      // The transaction is one step, or none.
       if !meta.undo, !world.isLive { throw ModelError.undoRequired }
       if let revision = meta.ifRevision {
-        // Changes of the transaction itself do not count.
+        // Changes by earlier commands of the transaction do not count.
         try checkRevision(revision, world.revisionAtBeginning(of: objectNamed(by: "\(name)", in: params, of: world)))
       }
       let answer = try body(given, &world)
@@ -112,7 +112,7 @@ extension Client {
 
   // MARK: -
 
-  /// Runs a handler and converts what it throws into an error of the wire, with its path in the message.
+  /// Runs a handler and converts its errors to errors of the wire, with the path in the message.
   func wired(_ call: Call, _ body: () throws -> Reply) throws -> Reply {
     flushHeldBack()
     historyWasCut = false
@@ -134,7 +134,7 @@ extension Client {
   /// Tasks that do what a command may be refused for as too expensive.
   private static let tasks = ["layer/select": "feature/select"]
 
-  /// Throws if a strict client's params, or definitions in those of any client, have members that are not known.
+  /// Throws if params have unknown members. Checks the params of strict clients, and definitions of properties from any client.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError) {
     do {
       guard isStrict else { return try DefinitionMembers.check(params, of: method) }
@@ -145,9 +145,9 @@ extension Client {
   /// Runs a command as one revision and one step of history. If it throws, it is rolled back.
   ///
   /// - Parameters:
-  ///   - name: the method's.
-  ///   - step: the name of the step; `meta.step`, else the method's, when nil.
-  ///   - body: returns what makes the answer. It runs after propagation, so that no answer contradicts the model.
+  ///   - name: the name of the method.
+  ///   - step: the name of the step; nil for `meta.step`, or else the method's name.
+  ///   - body: returns a function that makes the answer. That runs after propagation, so that the answer agrees with the model.
   func change<R>(
     _ call: Call, _ name: StaticString, step: String? = nil, _ body: (inout World) throws -> (World) throws -> R
   ) throws -> R {
@@ -172,7 +172,7 @@ extension Client {
         historyWasCut = host.world.isHistoryCut
         return result
       } catch {
-        // Links must not block undo: those that cannot propagate are closed, and the command runs again.
+        // Links must not block undo: links that cannot propagate are closed, and the command runs again.
         let links = host.world.hasReverted ? Propagation.links(at: error, in: host.world) : []
         host.world.rollBack()
         guard !links.isSubset(of: closed) else { throw error }
@@ -182,7 +182,7 @@ extension Client {
     }
   }
 
-  /// Runs a change for the session method that is being handled, and publishes it.
+  /// Makes a change for the session method that is being handled, and publishes it.
   func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws {
     guard let running else { throw RPCError.internalError("no request is running") }
     try host.checkDocument()
@@ -210,14 +210,14 @@ private struct AfterCut: JSONEncodable {
 
   func encode(to writer: inout JSONWriter) {
     result.encode(to: &writer)
-    // Results of commands are objects: the member goes before the last brace.
+    // Results of commands are objects: the member is inserted before the last brace.
     writer.truncate(to: writer.count - 1)
     writer.member("historyCut", true)
     writer.endObject()
   }
 }
 
-/// Definitions of properties are closed for every client: a misspelt limit would be none.
+/// Definitions of properties may not have unknown members, whoever the client is: a misspelt limit would have no effect.
 private enum DefinitionMembers {
   private static let environment = "\(EnvironmentProtocol.Register.name)"
   private static let properties: Set<String> = ["\(ViewModelProtocol.Define.name)", "\(ViewModelProtocol.Create.name)"]

@@ -1,4 +1,4 @@
-// Results in parts: a part is made on a worker thread while the client reads the one before, and sent once it has.
+// Results in parts: a worker thread makes a part while the client reads the previous one; it is sent when that has been read.
 
 import Handlers
 import JSON
@@ -7,9 +7,9 @@ import Planning
 import Subscriptions
 
 extension Client {
-  /// Sends a part of a result as soon as there is room, and has the next one made.
+  /// Sends a part of a result once there is room, and starts making the next one.
   ///
-  /// A client that does not read holds up no thread: its task waits with one part made, which ends with the task.
+  /// A client that does not read blocks no thread: its task waits with one finished part, which is freed with the task.
   func hold<R: JSONEncodable & Sendable>(
     _ part: [UInt8], of task: RunningTask, _ next: @escaping Plan<R>.Work
   ) {
@@ -24,8 +24,8 @@ extension Client {
     sendParts()
   }
 
-  /// Sends the parts and results that are ready, while the client reads, and acknowledges parts if it does. They state a revision, so
-  /// they wait where answers do.
+  /// Sends finished parts and results while the client reads, and while it acknowledges parts, if it acknowledges any. They state
+  /// a revision, so they are held back with other answers.
   func sendParts() {
     guard !tasksWithParts.isEmpty, let session else { return }
     session.turn {

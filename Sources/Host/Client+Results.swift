@@ -1,4 +1,4 @@
-// Results of questions: written where they were found, and sent as fast as the client reads.
+// Results of queries: written on the worker that found them, sent as fast as the client reads.
 
 import Handlers
 import JSON
@@ -21,22 +21,22 @@ struct WrittenResult: Sendable {
   }
 }
 
-/// The bytes of the results that wait until the client has read earlier output: many large ones, asked for at once, are found faster than
-/// any pipe is read.
+/// Total size of the results that wait for the client to read earlier output. Many large results requested at once are computed
+/// faster than a pipe can be read.
 final class WaitingSize: Sendable {
   private let bytes = Atomic(0)
   private let limit: Int
 
-  /// - Parameter limit: as many bytes as one result may have: memory is bounded by that, and one result for each thread.
+  /// - Parameter limit: the maximum size of one result, in bytes. Memory is bounded by this, plus one result per thread.
   init(limit: Int) { self.limit = limit }
 
-  /// Whether no further question should be worked on.
+  /// Whether no further query should start.
   var isFull: Bool { bytes.load(ordering: .relaxed) > limit }
 
   fileprivate func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 }
 
-/// A result that waits until there is room, for each of the requests for it.
+/// A result that waits for room in the output, for one or more requests.
 private final class WaitingResult {
   let result: WrittenResult
   private let size: WaitingSize
@@ -60,7 +60,7 @@ private final class WaitingResult {
 }
 
 extension Client {
-  /// Answers with a result as soon as there is room. Until then the task goes on: it is listed, and can be cancelled or superseded.
+  /// Sends the answer once there is room. Until then, the task is running: it is listed, and can be cancelled or superseded.
   func hold(_ result: WrittenResult, of task: RunningTask) {
     guard task.isRunning else { return }
     flushHeldBack()
@@ -82,12 +82,12 @@ extension Client {
     sendParts()
   }
 
-  /// Begins the work when few enough results wait.
+  /// Begins the work once few enough results wait.
   func postpone(_ work: @escaping () -> Void) {
     if waitingSize.isFull { postponed.append(work) } else { work() }
   }
 
-  /// Begins work that was put off, when fewer results wait.
+  /// Begins postponed work if few enough results wait.
   func beginPostponed() {
     guard !postponed.isEmpty, !waitingSize.isFull else { return }
     let works = postponed

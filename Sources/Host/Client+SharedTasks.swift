@@ -1,4 +1,4 @@
-// Tasks that wait for others: the load of a map waits for the loads of its layers, which other requests may join or cancel.
+// Tasks that wait for other tasks: the load of a map waits for the loads of its layers, which other requests may join or cancel.
 
 import GeoModel
 import GeoProtocol
@@ -31,7 +31,7 @@ extension Client {
     if others.isEmpty { task.begin?() }
   }
 
-  /// Starts the tasks that waited for one that has ended, whatever its outcome.
+  /// Starts the tasks that wait for a task that has ended, whatever its outcome.
   func releaseDependents(of task: RunningTask) {
     guard !task.dependents.isEmpty else { return }
     let dependents = task.dependents.values.inOrder
@@ -44,7 +44,7 @@ extension Client {
     }
   }
 
-  /// Ends the waiting of a task, and stops the tasks that nothing else waits for.
+  /// Removes a task from the tasks that it waits for, and stops those of them that nothing else waits for.
   func releasePrerequisites(of task: RunningTask) {
     guard !task.awaited.isEmpty else { return }
     let awaited = task.awaited.values.inOrder
@@ -55,7 +55,7 @@ extension Client {
     }
   }
 
-  /// Records how far a task is, and reports it to who waits for it.
+  /// Records the progress of a task, and reports it to its waiters.
   func record(_ fraction: Double, of task: RunningTask) {
     let progress = fraction - task.fraction
     task.fraction = fraction
@@ -65,9 +65,9 @@ extension Client {
     }
   }
 
-  /// Reports the progress of a task that waits for others, each of which counts the same.
+  /// Reports the progress of a task that waits for others, which have equal weights.
   private func reportProgress(of task: RunningTask) {
-    // Saves that an opening waits for are no part of its progress.
+    // The saves that an opening waits for do not count as its progress.
     guard task.awaitedCount > 0, task.kind != .openDocument else { return }
     let done = Double(task.awaitedCount - task.awaited.count) + task.awaitedFraction
     task.worker.work.report(min(1, max(0, done / Double(task.awaitedCount))))

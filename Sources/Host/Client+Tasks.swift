@@ -51,7 +51,7 @@ extension Client {
           join(older, call, request)
           return .later
         }
-        // After the plan: a request that is refused supersedes nothing.
+        // After the plan, because a request that is refused must not supersede a task.
         let handle = request.meta.task?.id ?? tasks.handle(for: call.id)
         if let older { supersede(older, by: handle) }
         tasks.finished.forget(request.key)
@@ -66,7 +66,7 @@ extension Client {
     }
   }
 
-  /// Throws if a plan and the loads that it waits for would be more tasks than may be.
+  /// Throws if a plan, with the loads that it waits for, would exceed the limit of tasks.
   private func checkCount<R>(of plan: Plan<R>) throws(RPCError) {
     let limit = host.configuration.limits.tasks
     guard plan.answer != nil || tasks.count + 1 + plan.prerequisites.count <= limit else {
@@ -128,7 +128,7 @@ extension Client {
         return loop.execute { bound.value.postpone(boundTask.value, piece) }
       }
       let outcome = Result { try worker.work.run { WorkEnd<R>(try piece(worker)) } }
-      // Keeps the params alive, which the work may read in place.
+      // Keeps the params alive, as the work may read them in place.
       withExtendedLifetime(request) {}
       let isFirst = ended.add {
         let client = bound.value
@@ -140,7 +140,7 @@ extension Client {
     }
   }
 
-  /// Nanoseconds after which answers are written, though more could be added.
+  /// Time in nanoseconds after which collected answers are sent, even if more could be collected.
   private static let turnTime: UInt64 = 1_000_000
 
   private func takeEndedWork() {
@@ -154,7 +154,7 @@ extension Client {
     }
   }
 
-  /// Puts off a piece of work until the client has read more of the results before.
+  /// Postpones a piece of work until the client has read more of the earlier results.
   private func postpone<R: JSONEncodable & Sendable>(_ task: RunningTask, _ piece: @escaping Plan<R>.Work) {
     tasks.working -= 1
     postpone { [unowned self] in if task.isRunning { work(on: task, piece) } }
@@ -219,7 +219,7 @@ extension Client {
     }
   }
 
-  /// Cancels a task's work, which ends at its next cancellation check, and restores the world.
+  /// Cancels a task's work, which stops at its next cancellation check, and restores the world.
   func stop(_ task: RunningTask) {
     guard task.isRunning else { return }
     task.worker.work.cancel()
@@ -234,7 +234,7 @@ extension Client {
     beginPostponed()
   }
 
-  /// Stops a task and fails its waiters, unless its work takes effect already.
+  /// Stops a task and fails its waiters, unless its work already takes effect.
   ///
   /// - Returns: whether it was stopped.
   @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool {
@@ -262,7 +262,7 @@ extension Client {
     }
   }
 
-  /// Ends the tasks that end with an object, when another document replaces all objects.
+  /// Ends the tasks that have a scope, when another document replaces all objects.
   func endScopedTasks() {
     tasks.finished.forgetScopes()
     for object in tasks.scopes { endTasks(of: object) }
@@ -277,7 +277,7 @@ extension Client {
   }
 }
 
-/// What a piece of work has made. A result that changes nothing is written on the worker: a long one would hold the loop.
+/// The outcome of a piece of work. A result that changes nothing is encoded on the worker, since a long one would block the loop.
 private enum WorkEnd<R: JSONEncodable & Sendable>: Sendable {
   case part([UInt8], next: Plan<R>.Work)
   case answer(WrittenResult)

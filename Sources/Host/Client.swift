@@ -9,7 +9,8 @@ import JSONRPC
 import Readers
 import Subscriptions
 
-/// Answers one client's requests: subscriptions, tasks, requests in flight, limits and where relative paths start. The world is the host's.
+/// Answers one client's requests. Owns its subscriptions, tasks, requests in flight, limits and root of relative paths; the host
+/// owns the world.
 final class Client: MethodHost, HandlerClient {
   typealias Types = Server
 
@@ -17,8 +18,8 @@ final class Client: MethodHost, HandlerClient {
   var router = Router()
   /// The commands of transactions, by name.
   var commands: [String: Command] = [:]
-  /// Exists from the first message on; nil when it has ended. It owns the client, by its routes. Not weak: every use of an object
-  /// with weak references is slower.
+  /// The session, which owns the client through its routes. Set at the first message; nil when it has ended. Not weak, since
+  /// every access to an object with weak references is slower.
   private(set) unowned var session: Session?
   /// Whether params with unknown members are refused.
   var isStrict = false
@@ -26,13 +27,13 @@ final class Client: MethodHost, HandlerClient {
   var publishedAt = Instant(nanoseconds: 0)
   /// Whether the request that is being handled made a step that was too large for history.
   var historyWasCut = false
-  /// The edit that this client has begun, as long as it is the world's.
+  /// The edit that this client has begun, while it is open.
   private(set) var edit: EditID?
   var files: FilePaths
   var subscribers = Subscribers()
   let tasks = Tasks()
   let endedWork = EndedWork()
-  /// The request of the session's shape that is being handled.
+  /// The session method's request that is being handled.
   var running: Call?
   /// Requests that wait for a process to end.
   var waits: [ProcessID: Wait] = [:]
@@ -41,12 +42,12 @@ final class Client: MethodHost, HandlerClient {
   var isHeldBack = false
   /// Whether sending further parts of a delivery is scheduled.
   var isResumeScheduled = false
-  /// Unread bytes when parts were sent last, or the client was seen reading.
+  /// Number of unread bytes when parts were last sent, or when the client last read.
   var unreadBefore = 0
-  /// Tasks with a part of their result, or all of it, that is not sent yet, in the order in which these were made.
+  /// Tasks with an unsent part of their result, or a whole unsent result, in the order in which these were made.
   var tasksWithParts: Deque<RunningTask> = []
   let waitingSize: WaitingSize
-  /// Work that begins when fewer results wait.
+  /// Postponed work, which begins when fewer results wait.
   var postponed: [() -> Void] = []
 
   struct Wait {
@@ -71,15 +72,15 @@ final class Client: MethodHost, HandlerClient {
   var readers: Readers { host.configuration.readers }
   var residentBytes: Int? { host.configuration.residentBytes() }
 
-  /// Throws if another client's edit is under way and the running command would add to it, or end it: its step, and its cancel,
-  /// would take back what is not its client's.
+  /// Throws if another client's edit is open and the running command would become part of it or end it: the other client would
+  /// undo this client's changes together with its edit.
   ///
-  /// - Parameter before: the edit that was under way when the command began.
+  /// - Parameter before: the edit that was open when the command began.
   func checkEdit(since before: EditID?) throws(ModelError) {
     if let before, before != edit, world.changesHistory { throw .editInProgress }
   }
 
-  /// Notes an edit that a command of this client has begun or ended.
+  /// Records that a command of this client has begun or ended an edit.
   func noteEdit(since before: EditID?) {
     if world.edit != before { edit = world.edit }
   }
@@ -102,7 +103,7 @@ final class Client: MethodHost, HandlerClient {
 
   private func registerAll() {
     registerServices()
-    // Returns every member, unknown ones included.
+    // Returns all members, including unknown ones.
     router.on("session/echo") { call in .aside(call.params) }
     router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }

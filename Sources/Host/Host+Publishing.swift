@@ -1,4 +1,4 @@
-// After every change: publish it to subscriptions, reply to requests that waited for a process, and schedule the next tick.
+// Work after every change: publishes it to subscriptions, answers requests that waited for a process, and schedules the next tick.
 
 import GeoModel
 import GeometryEngine
@@ -9,9 +9,9 @@ import Links
 extension Host {
   /// Publishes the changes since the last call. Runs before the reply that states the revision.
   ///
-  /// - Parameter canWait: whether no reply depends on it, so that changes may be coalesced while a client is slow.
+  /// - Parameter canWait: whether changes may be coalesced while a client is slow. False if a reply depends on them.
   func publish(canWait: Bool = false) {
-    // Many objects of another document may be equal to those before: only differences are sent.
+    // Objects of the new document may be equal to earlier ones: only differences are sent.
     var before = world.takeReplaced()
     if let before { for each in clients { each.client.subscribers.compare(with: before) } }
     let changes = world.takeChanges()
@@ -36,7 +36,7 @@ extension Host {
     if world.hasChanges { publish() }
     for each in clients { each.client.published(ended: ended, isComparison: before != nil) }
     if let old = before.map(Handover.init) {
-      // The worker has the last references: freeing many objects takes long.
+      // The worker gets the last references: freeing many objects takes long.
       before = nil
       let lists = clients.map { Handover($0.client.subscribers.takeReplacedLists()) }
       loop.offload(to: .parsing) {
@@ -48,7 +48,7 @@ extension Host {
     if !changes.isEmpty { scheduleTick() }
   }
 
-  /// Runs a change that no request makes, and publishes it.
+  /// Makes a change that no request causes, and publishes it.
   func perform(_ origin: Origin, canWait: Bool = false, _ body: (inout World) -> Void) {
     RelationAllowance(nanoseconds: RelationAllowance.onLoop).hold {
       world.begin(origin: origin)
@@ -58,13 +58,14 @@ extension Host {
     }
   }
 
-  /// Makes a step of history out of the changes. What observes the history follows afterwards: it is no part of the step and cannot refuse it.
+  /// Makes a step of history of the changes. Links that follow history run after the step and cannot fail it; their changes are
+  /// not part of it.
   func commit(_ step: String) {
     world.commit(step)
     repeat { propagateOrUnlink() } while world.commitPropagation()
   }
 
-  /// Propagates where no command could be refused: links that cannot follow are closed.
+  /// Propagates after changes that are not commands and cannot be refused. Links that cannot propagate are closed.
   func propagateOrUnlink() {
     for _ in 0...world.links.count {
       do { return try Propagation.propagate(&world, isByTime: true) } catch {
@@ -75,7 +76,7 @@ extension Host {
     }
   }
 
-  /// Notifies clients which links are about to be closed, and why.
+  /// Notifies clients of links that are about to be closed, with the reason.
   func warn(closing links: Set<LinkID>, after error: any Error) {
     let reason = RPCError(error, in: nil, at: "")?.message ?? "\(error)"
     for link in links.compactMap({ world.links[$0] }) {
@@ -90,7 +91,7 @@ extension Host {
   /// Minimum number of features of a bulk edit.
   private static let bulk = 50_000
 
-  /// Trims the allocator's memory after bulk edits, delayed while further ones arrive, as they reuse it.
+  /// Trims the allocator's memory after bulk edits. Delayed while further ones arrive, since they reuse the memory.
   private func trimLater(_ count: Int) {
     untrimmed += count
     guard untrimmed >= Self.bulk else { return }
@@ -98,7 +99,7 @@ extension Host {
     trimSoon()
   }
 
-  /// Returns unused memory to the system in 100 ms.
+  /// Returns unused memory to the system after 100 ms.
   func trimSoon() {
     guard trimming == nil else { return }
     let bound = LoopBound(self, on: loop)
@@ -138,7 +139,7 @@ extension Host {
     scheduleTick()
   }
 
-  /// Ends animations and location sources at the end of input, which answers the requests that wait for them.
+  /// Ends animations and location sources at the end of input, and thereby answers the requests that wait for them.
   func endLiveSources() {
     ticking?.cancel()
     ticking = nil

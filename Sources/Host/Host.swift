@@ -1,4 +1,4 @@
-// The server without its standard streams: one world, and the clients that work on it.
+// The server without its standard streams: one world, and its clients.
 
 import Calendar
 import GeoModel
@@ -16,17 +16,17 @@ public struct Configuration: Sendable {
   public var timeZones: any TimeZoneSource = ZoneFiles()
   public var limits = SessionLimits()
   public var documentLimits = DocumentLimits()
-  /// Directories in which files may be opened; all when empty.
+  /// Directories in which files may be opened; an empty list allows all.
   public var allowedDirectories: [String] = []
   /// Whether data may come from the network.
   public var allowsNetwork = false
   public var workingDirectory: String
-  /// Reads foreign files, in processes of their own.
+  /// Reads foreign files in separate processes.
   public var readers: Readers
   public var logger: Logger
   /// The real time.
   public var now: @Sendable () -> Instant
-  /// Returns memory that a bulk edit has freed to the system.
+  /// Returns memory freed by a bulk edit to the system.
   public var trimMemory: @Sendable () -> Void = {}
   /// Resident memory in bytes; nil where the system does not report it.
   public var residentBytes: @Sendable () -> Int? = { nil }
@@ -86,20 +86,20 @@ public final class Host {
     return client.makeSession(recorder)
   }
 
-  /// Throws while a client's document is being opened.
+  /// Throws while a client opens a document.
   func checkDocument() throws(RPCError) {
     guard clients.contains(where: { $0.client.tasks.find(.openDocument) != nil }) else { return }
     throw RPCError(.documentBusy, "A document is being opened.")
   }
 
-  /// Removes a client that is gone. Its edit ends with it: the step keeps its work, and undo takes it back.
+  /// Removes a disconnected client. Its open edit ends as a step, which can be undone.
   func disconnect(_ client: ObjectIdentifier, _ edit: EditID?) {
     clients.removeAll { $0.id == client }
     guard let edit, edit == world.edit else { return }
     turn { perform(.client(nil)) { try? $0.endEdit() } }
   }
 
-  /// Runs `body` as one turn of every client's session. Does nothing when the last client is gone.
+  /// Runs `body` as one turn of every client's session. Does nothing if there is no client.
   func turn(_ body: () -> Void) {
     guard !clients.isEmpty else { return }
     turn(clients[...], body)

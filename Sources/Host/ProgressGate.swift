@@ -1,17 +1,17 @@
-// Passes progress from a worker thread to the loop: only the latest value, with at most one call scheduled, and some time apart.
+// Passes progress from a worker thread to the loop: only the latest value, at most one scheduled call, and a minimum interval.
 
 import JSONRPC
 import Platform
 import Synchronization
 
 final class ProgressGate: Sendable {
-  /// In nanoseconds. To wake the loop takes as long as to test some thousand features, after which work reports again.
+  /// In nanoseconds. Waking the loop takes as long as testing some thousand features, after which work reports again.
   private static let interval: UInt64 = 2_000_000
 
   private struct State {
     var latest = 0.0
     var isScheduled = false
-    /// When a call was scheduled last.
+    /// Time of the last scheduled call.
     var time: UInt64 = 0
   }
   private let state = Mutex(State())
@@ -23,7 +23,7 @@ final class ProgressGate: Sendable {
     }
   }
 
-  /// Stores the fraction, and schedules `publish` on the loop unless it is scheduled already, or was a moment ago.
+  /// Stores the fraction, and schedules `publish` on the loop unless a call is scheduled or the interval has not passed.
   func report(_ fraction: Double, on loop: any Loop, _ publish: @escaping @Sendable () -> Void) {
     let now = monotonicNanoseconds()
     let schedules = state.withLock { state in

@@ -59,15 +59,15 @@ package enum BindingService: BindingHandlers {
     return { .init(revision: $0.revision) }
   }
 
-  /// Writes by path.
+  /// Writes a value at a path.
   ///
-  /// - Returns: what answers the value at the path.
+  /// - Returns: a function that reads the value at the path, for the answer.
   static func write(_ value: JSONOpaque?, to path: ModelPath, in world: inout World) throws -> Answer<JSONOpaque?> {
     let given = try Wire.value(value)
     try PathWriting.write(given, to: path, in: &world)
     return { world in
       let result = PathReading.value(at: path, in: world)
-      // A command ignores members that it does not know.
+      // Commands ignore unknown members, so a value may be missing although nothing failed.
       if result == nil, !given.isNull, path.names.count > 3 { throw ModelError.flow(.invalidPath(path.description)) }
       return Wire.present(result)
     }

@@ -1,4 +1,4 @@
-// Writing by path: which command sets a value of the state tree, and how the value becomes its params.
+// Writing by path: finds the command that sets a value of the state tree, and makes its params from the value.
 
 import GeoModel
 import GeoProtocol
@@ -14,13 +14,13 @@ enum PathWriting {
     let run: @Sendable (JSONValue, inout World) throws -> Void
     let shape: Shape
 
-    /// Where a value stands in the command's params.
+    /// The place of a value in the command's params.
     enum Shape: Equatable {
-      /// Under the member's name.
+      /// A param with the member's name.
       case named
-      /// The params are the value's own members.
+      /// The members of the value are the params.
       case spread
-      /// In a viewpoint target of a type, under a name.
+      /// A member `name` of a viewpoint target of type `type`.
       case target(_ type: String, _ name: String)
     }
 
@@ -31,9 +31,9 @@ enum PathWriting {
       self.shape = shape
     }
 
-    /// The names in the params that lead to the given value.
+    /// The names in the params on the way to the given value.
     ///
-    /// - Parameter path: of the value in the object.
+    /// - Parameter path: the path of the value in the object.
     func names(before path: ArraySlice<Text>) -> ArraySlice<Text> {
       switch shape {
       case .named: path
@@ -43,7 +43,7 @@ enum PathWriting {
     }
   }
 
-  /// Members that other commands set than those of ``updates``.
+  /// Members that are not set by the commands of ``updates``.
   private static let special: [Collection: [Property: Command]] = [
     .views: [
       .viewpoint: Command(ViewService.setViewpoint),
@@ -56,35 +56,35 @@ enum PathWriting {
     ]
   ]
 
-  /// What sets the value at a path.
+  /// Sets the value at a path.
   private enum Owner {
     case viewModel(ViewModelID)
     case environment(at: ObjectReference?)
     case command(Command, Property, of: ObjectReference)
   }
 
-  /// The JSON Pointer of the value to be written, in errors.
+  /// The JSON Pointer of the given value, for errors.
   static let given = "/params/value"
 
-  /// Refuses a path at which nothing can be written, whatever the value.
+  /// Throws if no value can be written at a path.
   static func check(_ path: ModelPath, in world: World) throws { _ = try owner(of: path, in: world) }
 
-  /// Throws `invalidPath` for a part of a client's own value that is not there: a binding or a link to an item that was removed would
-  /// bring it back with what it knows of it.
+  /// Throws `invalidPath` for a missing part of a client-defined value. Otherwise a binding or a link to a removed item would
+  /// recreate the item, with only some of its members.
   static func checkPart(_ path: ModelPath, in world: World) throws {
     if isMissing(path, in: world) { throw ModelError.flow(.invalidPath(path.description)) }
   }
 
-  /// Whether a path leads to a part of a client's own value that is not there.
+  /// Whether a path leads to a missing part of a client-defined value.
   static func isMissing(_ path: ModelPath, in world: World) -> Bool {
     guard path.names.count > 3, let object = path.object else { return false }
     let isEnvironment = path.names.count > 4 && (path.names[2] == "values" || path.names[2] == "environment")
     return (object.collection == .viewModels || isEnvironment) && PathReading.value(at: path, in: world) == nil
   }
 
-  /// Sets what stands at a path, by the command that owns it.
+  /// Sets the value at a path by the command for it.
   ///
-  /// - Throws: what the command throws; `notWritable` where there is none.
+  /// - Throws: errors of the command; `notWritable` if there is none.
   static func write(_ value: Value, to path: ModelPath, in world: inout World) throws {
     switch try owner(of: path, in: world) {
     case .viewModel(let id): try world.setValue(of: id, at: Array(path.names.dropFirst(2)), to: value)
@@ -123,7 +123,7 @@ enum PathWriting {
     }
   }
 
-  /// A part of a member's value is written with all of it.
+  /// The whole value of a member, with the part at a path replaced.
   private static func whole(_ value: Value, at path: ModelPath, in world: World) throws -> Value {
     guard path.names.count > 3 else { return value }
     guard var whole = PathReading.value(at: path.prefix(3), in: world),
@@ -146,7 +146,7 @@ enum PathWriting {
     try world.setEnvironment(key, at: node, to: whole)
   }
 
-  /// The params with which a command sets a member.
+  /// The params for the command that sets a member.
   private static func params(
     _ command: Command, _ member: Property, of object: ObjectReference, _ path: ModelPath, _ value: Value
   ) throws -> Value {
@@ -161,7 +161,7 @@ enum PathWriting {
       for name in spread.names {
         if let part = spread[name], !part.isNull { params[name] = part } else { cleared.append(.string(name)) }
       }
-    // What a command changes of a basemap it is given, not all of it.
+    // A command with a basemap only changes the given members of it, so a missing name has to be cleared explicitly.
     case .named where path.names.dropFirst(2) == ["basemap", "name"] && value.members?["name"]?.isNull ?? true:
       cleared.append(.string("basemap.name"))
     case .named where value.isNull:
@@ -181,15 +181,15 @@ enum PathWriting {
       } catch {
         guard var failure = RPCError(error, in: params, at: "/params") else { throw error }
         if error is JSONError { failure = wrong(failure.expected ?? "another value", at: failure.path) }
-        // The way to what was given: past the member, or the part of it, that the path leads to.
+        // Errors refer to the given value, so its path in the params is removed.
         failure.path = failure.path.map { pointer($0, past: command.names(before: path.names.dropFirst(2))) }
         throw failure
       }
     }
   }
 
-  /// The pointer into the value given for a pointer into the command's params: to the value itself unless it is at or below `names`.
-  /// Other paths, such as those of files, stay.
+  /// Converts a pointer into the command's params to one into the given value; to the value itself unless the pointer is at or
+  /// below `names`. Other paths, such as those of files, are unchanged.
   private static func pointer(_ fault: String, past names: ArraySlice<Text>) -> String {
     guard let path = ModelPath.names(of: fault), path.first == "params" else { return fault }
     guard path.dropFirst().starts(with: names) else { return given }

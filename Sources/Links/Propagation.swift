@@ -8,8 +8,8 @@ import StateTree
 import WireCoding
 
 package enum Propagation {
-  /// How often a link may run in one propagation, and all together. More mean a cycle whose values never become equal. A cycle of many
-  /// links takes as long for a round as a short one for many, so it has fewer: ``fewRuns`` at least.
+  /// Maximum number of runs of one link in one propagation, and of all links together. More runs mean a cycle whose values never
+  /// become equal. Long cycles get fewer rounds, as a round takes longer, but at least ``fewRuns``.
   private static let (maxRuns, fewRuns, maxSum) = (100, 10, 10_000)
 
   /// Updates derived properties and links until none is out of date.
@@ -43,26 +43,26 @@ package enum Propagation {
       guard let link = world.links[id] else { continue }
       try count(.link(id, fromFirst: fromFirst), &runs, in: world)
       let before = world.recordedCount
-      // One write back only: when the owner of the first end adjusts the value as well, its value stays.
+      // Only one write back: if the owner of the first end adjusts the value as well, the adjusted value stays.
       if try carry(link, fromFirst: fromFirst, in: &world), link.isTwoWay, !isByTime {
         _ = try carry(link, fromFirst: !fromFirst, in: &world)
       }
       let target = fromFirst ? link.second : link.first
-      // Other owners adjust what is beside a part, too.
+      // Only view models change a part alone; other owners may also adjust values beside it.
       let isPart = target.names.count > 3 && target.object?.collection == .viewModels
       written.append(Written(range: before..<world.recordedCount, link: id, part: isPart ? target : nil))
     }
   }
 
-  /// A range of the journal that a link has written, in order of these.
+  /// A range of change records that a link has written. Ranges are in ascending order.
   private struct Written {
     let range: Range<Int>
     let link: LinkID
-    /// What alone has changed of the target's value; nil for all of it.
+    /// The only changed part of the target's value; nil if other parts may have changed.
     let part: ModelPath?
   }
 
-  /// The link that made the change at an index of the journal.
+  /// The link that made the change record at an index.
   ///
   /// - Complexity: O(log n).
   private static func author(of index: Int, in written: [Written]) -> (link: LinkID, part: ModelPath?)? {
@@ -75,10 +75,10 @@ package enum Propagation {
     return (written[low].link, written[low].part)
   }
 
-  /// How often dependents have run.
+  /// Numbers of runs of dependents.
   private struct Runs {
     var counts: [Dependent: Int] = [:]
-    /// Of all links together.
+    /// Sum over all links.
     var links = 0
   }
 
@@ -89,7 +89,7 @@ package enum Propagation {
     case .link:
       runs.links += 1
       guard count > maxRuns || count > fewRuns && runs.links > maxSum else { return }
-    // Any number of links may lead to what it depends on. It runs twice for each, as it follows its own value, too.
+    // Any number of links may write to its dependencies. It may run twice per link run, since it also depends on its own value.
     case .derived: guard count > maxRuns + 2 * runs.links else { return }
     }
     let paths = runs.counts.filter { $0.value > count / 2 }.keys.flatMap { dependent -> [String] in
@@ -103,7 +103,7 @@ package enum Propagation {
     throw ModelError.flow(.cycle(Set(paths).sorted()))
   }
 
-  /// The links that an error of ``propagate(_:isByTime:)`` is about.
+  /// The links that caused an error of ``propagate(_:isByTime:)``.
   package static func links(at error: any Error, in world: World) -> Set<LinkID> {
     switch error {
     case ModelError.flow(.linkFailed(let link, _, _)): [ID(link)]
@@ -118,7 +118,7 @@ package enum Propagation {
 
   // MARK: Derived properties
 
-  /// The value of the derived property at an index of the view model with a number.
+  /// The value of a derived property, by its index in the view model with a number.
   private static func computed(_ index: Int, of number: Int, in world: World) -> Value {
     guard let model = world.viewModels[number: number], let derivation = model.properties[index].derivation else {
       return .null
@@ -136,12 +136,13 @@ package enum Propagation {
 
   // MARK: Links
 
-  /// Writes the value of one end, through the link's expression, to the other.
+  /// Writes the value of one end, transformed by the link's expression, to the other end.
   ///
-  /// While a part of a client's own value is not there, at either end, nothing is written: the link waits for it. A part that an object's
-  /// member does not have is null; where the target refuses that, the link waits, too, as one to the scale of a bounding geometry does.
+  /// While either end leads to a missing part of a client-defined value, nothing is written: the link waits for it. A missing
+  /// part of another member counts as null. If the target refuses null, the link waits, too, for example for the scale of a
+  /// viewpoint by a bounding geometry.
   ///
-  /// - Returns: whether the target's owner adjusted the value that was written.
+  /// - Returns: whether the target's owner adjusted the written value.
   private static func carry(_ link: Link, fromFirst: Bool, in world: inout World) throws -> Bool {
     let (source, target) = fromFirst ? (link.first, link.second) : (link.second, link.first)
     if PathWriting.isMissing(source, in: world) || PathWriting.isMissing(target, in: world) { return false }
@@ -157,7 +158,7 @@ package enum Propagation {
     } catch {
       guard var error = RPCError(error, in: nil, at: "") else { throw error }
       if given == nil, source.names.count > 3 { return false }
-      // The client sent no value, so the error's path is that of the target instead of a param.
+      // The client sent no value, so the error gets the path of the target in place of that of a param.
       let path = error.path ?? PathWriting.given
       if path.hasPrefix(PathWriting.given) {
         error.path = target.description + path.dropFirst(PathWriting.given.count)
@@ -169,14 +170,14 @@ package enum Propagation {
   }
 }
 
-/// Links that wait to run, each once, in the order in which they became due last.
+/// Links that wait to run, each once, in the order in which they last became due.
 private struct WaitingLinks {
   private var queue: [(link: LinkID, fromFirst: Bool)?] = []
   private var indexes: [LinkID: Int] = [:]
-  /// Index of the first element that has not run.
+  /// Index of the next element to run.
   private var next = 0
 
-  /// Adds a link at the end, whichever of its ends it was to follow before.
+  /// Adds a link at the end of the queue. An earlier entry of the link is dropped, whatever its direction.
   mutating func add(_ link: LinkID, fromFirst: Bool) {
     if let index = indexes.updateValue(queue.count, forKey: link) { queue[index] = nil }
     queue.append((link, fromFirst))

@@ -9,7 +9,7 @@ import Subscriptions
 import WireCoding
 
 package enum StateService: StateHandlers {
-  /// More graphics or layer states in one reply would exceed the maximum size of a result.
+  /// Maximum number of graphics and layer states in a reply; more would exceed the maximum size of a result.
   private static let maxItems = 500_000
 
   package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
@@ -38,7 +38,7 @@ package enum StateService: StateHandlers {
 
   package static func unobserve(_ params: Unobserve.Params, on client: any HandlerClient) throws -> Unobserve.Result {
     client.subscribers.remove(params.subscription)
-    // Replies may have waited for its delivery.
+    // Replies may have been held back until its delivery.
     client.flush(resumes: false)
     return .init(revision: client.world.revision)
   }
@@ -56,7 +56,7 @@ package enum StateService: StateHandlers {
         .invalidPath, "\"\(text.prefix(200))\" is not a JSON Pointer.", path: path,
         expected: "a JSON Pointer such as /views/v1/viewpoint")
     }
-    // Ids contain no `*`: such a pattern would match nothing without an error.
+    // Ids contain no `*`, so such a pattern would silently match nothing.
     guard !pattern.segments.contains(where: \.hasPartialWildcard) else {
       throw RPCError(
         .invalidPath, "\"\(text.prefix(200))\" has * in a segment with more to it.", path: path,

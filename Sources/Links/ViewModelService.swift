@@ -57,12 +57,12 @@ package enum ViewModelService: ViewModelHandlers {
     return answer(id)
   }
 
-  /// Throws when `clear` names a property that the same request sets, in full or in part: one of the two would be ignored silently.
+  /// Throws if `clear` names a property that the same request sets, in full or in part: one of them would be silently ignored.
   private static func checkUnset(_ params: ViewModelProtocol.Set.Params) throws {
     let values = params.values?.value
     let written = try params.path.map { try Wire.path($0, "path") }
     for (index, name) in (params.clear ?? []).enumerated() {
-      // Invalid pointers are refused later, when they are cleared.
+      // Invalid pointers are refused later, when the values are cleared.
       let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [Text(name)]
       guard let property = names.first else { continue }
       guard values?.member(property.string).isPresent == true || written?.overlaps(ModelPath(names)) == true else {

@@ -1,26 +1,26 @@
-// The names in one column of one chunk, sorted, for questions by text.
+// The names in one column of one chunk, sorted for searches by text.
 
 import Sorting
 
 /// How well a name matches a text.
 public struct NameMatch: Hashable, Sendable {
   public let row: UInt32
-  /// 100 for the text itself, 90 for a name that begins with it, 80 where another word of it does, less for edits.
+  /// 100 for an equal name, 90 for a name that begins with the text, 80 if another word of the name does, less for edits.
   public let score: Int
 
   package init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
 }
 
-/// The folded names of a chunk's rows: in the order of rows, and by the texts that begin with one of their words.
+/// The folded names of a chunk's rows: in the order of rows, and sorted by the texts that start at their words.
 ///
-/// About 30 bytes a name. Immutable: a chunk makes another when the column changes.
+/// About 30 bytes per name. Immutable: a chunk makes another index when the column changes.
 package final class NameIndex: Sendable {
-  /// Folded names one after the other.
+  /// The folded names, concatenated.
   private let bytes: [UInt8]
-  /// The start of each row's name in ``bytes``, then the end of the last.
+  /// The start of each row's name in ``bytes``, followed by the end of the last name.
   private let starts: [UInt32]
   private let signatures: [UInt64]
-  /// The start in ``bytes`` of each word, sorted by the text from there to the end of its name.
+  /// The start of each word in ``bytes``, sorted by the text from there to the end of the name.
   private let words: [UInt32]
 
   package init(names: [String?]) {
@@ -34,7 +34,7 @@ package final class NameIndex: Sendable {
         words.append(UInt32(bytes.count + index))
       }
       signatures.append(folded.withUnsafeBufferPointer { NameText.signature(NameText.letters($0)) })
-      // A byte below all others ends each name, so that texts compare without their lengths.
+      // A byte less than all others ends each name, so that comparisons need no lengths.
       bytes += folded
       bytes.append(0)
       starts.append(UInt32(bytes.count))
@@ -56,7 +56,7 @@ package final class NameIndex: Sendable {
     return bytes[left] < bytes[right]
   }
 
-  /// Calls `body` with each matching row of the chunk and its score, a row once.
+  /// Calls `body` once for each matching row of the chunk, with its score.
   package func matches(_ query: NameQuery, atLeast minScore: Int, _ body: (Int, Int) -> Void) {
     var scores: [(row: Int, score: Int)] = []
     bytes.withUnsafeBufferPointer { bytes in
@@ -85,7 +85,7 @@ package final class NameIndex: Sendable {
     }
   }
 
-  /// -1 where the text comes before all that begin with the prefix, 0 where it begins with it, 1 behind them.
+  /// -1 if the text is before all texts with the prefix, 0 if it has the prefix, 1 if it is after them.
   private static func order(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ prefix: [UInt8]) -> Int {
     for (index, byte) in prefix.enumerated() where bytes[start + index] != byte {
       return bytes[start + index] < byte ? -1 : 1

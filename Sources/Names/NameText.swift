@@ -1,17 +1,17 @@
-// Names as they are compared: without case, accents and punctuation.
+// Names in the form in which they are compared: without case, accents and punctuation.
 
 import TextFormatting
 
-/// A searched text, ready to be compared with many names.
+/// A searched text, prepared for comparison with many names.
 public struct NameQuery: Sendable {
-  /// Folded, as UTF-8.
+  /// The folded text, in UTF-8.
   let bytes: [UInt8]
   let letters: [UInt32]
   let signature: UInt64
-  /// The greatest number of edits of a match.
+  /// Maximum number of edits of a match.
   let maximumEdits: Int
 
-  /// Nil for a text of punctuation alone.
+  /// Nil for a text with only punctuation.
   public init?(_ text: String) {
     let bytes = NameText.folded(text)
     guard !bytes.isEmpty else { return nil }
@@ -23,10 +23,10 @@ public struct NameQuery: Sendable {
 }
 
 enum NameText {
-  /// Names are compared by so many bytes from their start.
+  /// Maximum number of bytes of a name that are compared.
   static let limit = 255
 
-  /// Lower case without accents; other characters of ASCII than letters and digits separate words, by one space.
+  /// Lower case, without accents; ASCII characters other than letters and digits become one space between words.
   static func folded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     var isApart = false
@@ -57,7 +57,7 @@ enum NameText {
       }
     }
     guard bytes.count > limit else { return bytes }
-    // No character is cut in two.
+    // Characters are not split.
     var end = limit
     while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
     return Array(bytes[..<end])
@@ -77,14 +77,14 @@ enum NameText {
     return letters
   }
 
-  /// Which letters occur, as bits. An edit changes two bits at most: one letter goes, another comes.
+  /// Bits of the letters that occur. An edit changes at most two bits: one letter disappears, another appears.
   static func signature(_ letters: [UInt32]) -> UInt64 { letters.reduce(0) { $0 | 1 << UInt64($1 & 63) } }
 
-  /// The number of edits between two texts, up to a limit; nil beyond it. An edit inserts, removes or replaces a letter, or exchanges
+  /// The number of edits between two texts; nil if it exceeds the limit. An edit inserts, removes or replaces a letter, or swaps
   /// two neighbours, and no letter is edited twice.
   ///
-  /// Source: B. J. Oommen, R. K. S. Loke, "Pattern recognition of strings with substitutions, insertions, deletions and generalized
-  /// transpositions", Pattern Recognition 30 (5), 1997; only the cells within the limit of the diagonal are computed.
+  /// Source: B. J. Oommen, R. K. S. Loke, "Pattern recognition of strings with substitutions, insertions, deletions and
+  /// generalized transpositions", Pattern Recognition 30 (5), 1997. Only the cells within the limit of the diagonal are computed.
   static func edits(_ left: [UInt32], _ right: [UInt32], atMost limit: Int) -> Int? {
     guard abs(left.count - right.count) <= limit else { return nil }
     let width = right.count + 1

@@ -1,18 +1,18 @@
-// The box of a feature query: as it was given, for exact tests, and as boxes that the spatial index can search.
+// The box of a feature query: as given, for exact tests, and as boxes in the features' reference, for the spatial index.
 
 import FeatureStore
 import GeoModel
 import Geometry
 
-/// A search box, in the spatial reference in which it was given, and in that of the features.
+/// A search box, in the given spatial reference and in that of the features.
 package struct Area: Sendable {
   /// The spatial reference of ``boxes``.
   let reference: SpatialReference
-  /// The box; two or more, a world's width apart, where it crosses the antimeridian.
+  /// The box. Two or more boxes, a world's width apart, if it crosses the antimeridian.
   let boxes: [Envelope]
-  /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil when no bound is known.
+  /// Boxes in the features' reference that cover at least ``boxes``, for the index; nil if no bound is known.
   package let indexBoxes: [Envelope]?
-  /// Computes the envelope of a feature in ``reference``; nil where that is the features' own.
+  /// Computes the envelope of a feature in ``reference``; nil if that is the features' own reference.
   private let transformedExtent: ProjectedExtent?
 
   package init?(
@@ -45,7 +45,8 @@ package struct Area: Sendable {
     indexBoxes = Self.indexBoxes(holding: boxes, of: self.reference, for: store, in: features, world.transformer)
   }
 
-  /// Boxes in the features' reference that hold all of `boxes`; nil without a bound: the exact test then examines every feature.
+  /// Boxes in the features' reference that contain all of `boxes`; nil if no bound is known. Then the exact test examines every
+  /// feature.
   static func indexBoxes(
     holding boxes: [Envelope], of reference: SpatialReference, for store: FeatureStore, in features: SpatialReference,
     _ transformer: any CoordinateTransformer
@@ -61,7 +62,7 @@ package struct Area: Sendable {
     return found
   }
 
-  /// Throws where no position can be transformed: the area would seem to be empty.
+  /// Throws if no position can be transformed: the area would seem to be empty.
   static func checkOperation(
     from source: SpatialReference, to target: SpatialReference, _ transformer: any CoordinateTransformer
   ) throws {
@@ -72,8 +73,9 @@ package struct Area: Sendable {
 
   /// Whether the envelope of a feature, in the area's reference, intersects the area.
   ///
-  /// In references whose poles lie at infinity, both are clamped to the edge of the world.
-  /// - Throws: when the request is cancelled.
+  /// In references whose poles are at infinity, both are clamped to the edge of the world.
+  ///
+  /// - Throws: if the request is cancelled.
   func intersects(_ row: FeatureRow, _ share: WorkShare) throws -> Bool {
     guard var extent = transformedExtent else {
       guard let box = row.envelope else { return false }
@@ -85,7 +87,7 @@ package struct Area: Sendable {
     for start in stride(from: 0, to: values.count, by: 8192) {
       try share.work?.checkCancelled()
       var piece = Array(values[start..<min(start + 8192, values.count)])
-      // A position without coordinates in the reference is outside of the area.
+      // A position without coordinates in the reference is outside the area.
       do throws(TransformError) { try extent.include(&piece) } catch { return false }
     }
     guard let box = extent.span else { return false }
@@ -94,7 +96,7 @@ package struct Area: Sendable {
 }
 
 extension Area {
-  /// The box around what a view shows.
+  /// The box around the visible area of a view.
   package init?(showing view: View, for store: FeatureStore, in features: SpatialReference, _ world: borrowing World)
     throws
   {

@@ -1,4 +1,4 @@
-// Joins the features of two layers or overlays: what drives the search, and the references.
+// Joins the features of two layers or overlays: chooses which side is searched, and transforms to a common reference.
 
 import FeatureStore
 import Filtering
@@ -11,7 +11,7 @@ import Synchronization
 package struct FeatureJoin: Sendable {
   package enum Relationship: Sendable {
     case related(SpatialRelation)
-    /// The nearest `count`, in metres within `radius`.
+    /// The nearest `count` features, within `radius` metres.
     case nearest(count: Int, radius: Double)
   }
 
@@ -25,13 +25,13 @@ package struct FeatureJoin: Sendable {
   package struct Answer {
     /// The rows of the features, in drawing order.
     package let rows: [UInt32]
-    /// Rows of the features with those of the joined ones; the pairs of one row lie together.
+    /// Pairs of rows of the features and of the joined features; the pairs of one row are adjacent.
     package let pairs: RowPairs
-    /// Of the pairs, with the relationship nearest.
+    /// Distance of each pair; only for the relationship `nearest`.
     package var distances: [Double] = []
   }
 
-  /// Bounds memory: eight bytes a pair, three times over.
+  /// Maximum number of pairs, which bounds memory: eight bytes per pair, three times.
   private static let pairLimit = 20_000_000
 
   package init(
@@ -62,7 +62,7 @@ package struct FeatureJoin: Sendable {
     }
   }
 
-  /// Pairs with transformed features as pairs with the joined ones, which have the same ids.
+  /// Converts pairs with transformed features to pairs with the joined features, which have the same ids.
   private func own(_ pairs: RowPairs, of moved: FeatureStore, _ share: WorkShare) throws -> RowPairs {
     let ids = try moved.ids(of: Array(0..<UInt32(moved.rowLimit)), checking: share.checkpoint)
     let rows = ids.map { joined.store.row(of: $0) ?? 0 }
@@ -71,7 +71,8 @@ package struct FeatureJoin: Sendable {
 
   // MARK: Relations
 
-  /// Polygons look for points; otherwise the fewer features look for the more.
+  /// Whether each joined feature searches the others, rather than the reverse. Polygons search points; otherwise the smaller side
+  /// searches the larger.
   private func drivesJoined(_ rows: Int, _ other: FeatureStore, _ otherRows: Int) -> Bool {
     if features.store.isOfPoints != other.isOfPoints { return features.store.isOfPoints }
     return otherRows <= rows

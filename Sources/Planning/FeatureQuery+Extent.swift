@@ -5,7 +5,7 @@ import GeoModel
 import Geometry
 
 extension FeatureQuery {
-  /// The number of matching features and their extent in `target`; nil when none has a geometry there.
+  /// The number of matching features and their extent in `target`; nil if none has a geometry with coordinates there.
   package struct Extent {
     package let count: Int
     package let box: Envelope?
@@ -13,7 +13,7 @@ extension FeatureQuery {
     package var failed: [(id: Int, error: TransformError)] = []
   }
 
-  /// So many features that have no coordinates are named.
+  /// Maximum number of failed features in the result.
   private static let failureLimit = 1000
 
   package func extent(
@@ -33,7 +33,7 @@ extension FeatureQuery {
     }
     var extent = try ProjectedExtent(from: reference, to: target, transformer)
     var failed: [(id: Int, error: TransformError)] = []
-    // Positions of 1024 features are transformed by one call: the call costs more than a position.
+    // One call transforms the positions of 1024 features, since a call costs more than a position.
     for start in stride(from: 0, to: rows.count, by: 1024) {
       try shares[1].checkpoint(start, of: rows.count)
       try include(rows[start..<min(start + 1024, rows.count)], in: &extent, &failed)
@@ -49,7 +49,7 @@ extension FeatureQuery {
     do throws(TransformError) {
       try extent.include(&values)
     } catch {
-      // Repeats one by one, to leave out what has no coordinates.
+      // Repeats feature by feature, to leave out those without coordinates.
       for row in rows {
         guard let feature = store[row] else { continue }
         var values: [Double] = []

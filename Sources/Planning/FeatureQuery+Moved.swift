@@ -5,7 +5,7 @@ import GeoModel
 import Geometry
 
 extension FeatureQuery {
-  /// The geometries of `rows` (nil for all) under the same ids, those without coordinates in `target` left out.
+  /// The geometries of `rows` (all if nil) with the same ids, without those that have no coordinates in `target`.
   func moved(
     _ rows: [UInt32]?, to target: SpatialReference, _ transformer: any CoordinateTransformer, _ share: WorkShare
   ) throws -> FeatureStore {

@@ -1,14 +1,13 @@
-// Conditions that make texts: the work for a feature grows with its texts, so blocks between checks are cut by these.
+// Conditions that make texts: the work per feature grows with the length of its texts, so the blocks between checks are sized by it.
 
 import FeatureStore
 
 extension FeatureQuery {
-  /// The most work of a block: bytes of text, for each function that makes a short one.
+  /// Maximum work of a block: bytes of text, counted for each function that makes a short text.
   private static let maxTextWork = 1 << 19
 
-  /// Filters rows with `body`, with a checkpoint before each block of rows whose texts are short together,
-  /// until `first` rows have passed. On the loop
-  /// more work than that of one block needs a worker.
+  /// Filters rows with `body`, with a checkpoint before each block of rows with short texts in total, until `first` rows have
+  /// passed. On the loop, more work than that of one block needs a worker.
   func inBlocksByText(
     _ rows: [UInt32], first: Int, _ share: WorkShare, _ body: ([UInt32]) throws -> [UInt32]
   ) throws -> [UInt32] {
@@ -31,7 +30,7 @@ extension FeatureQuery {
       count += 1
       return work < Self.maxTextWork
     }
-    // Rows that are no longer in the store are dropped.
+    // Rows that are not in the store any more are dropped.
     return work < Self.maxTextWork ? (rows.count, false) : (count, true)
   }
 }

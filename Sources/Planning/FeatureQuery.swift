@@ -1,4 +1,4 @@
-// Plans how the features that meet a question are found: by box (through the index), ids, condition, selection and time; and orders them.
+// Plans how to find and order the features for a question: by box (with the index), ids, condition, selection and time.
 
 import Expressions
 import FeatureStore
@@ -17,11 +17,11 @@ package struct FeatureQuery: Sendable {
   private let spatial: SpatialFilter?
   private let ids: [Int]?
   private let condition: CompiledExpression?
-  /// The candidates that an index of values has, if there is one.
+  /// Candidates from an index of values, if there is one.
   private let lookedUp: [UInt32]?
-  /// The cost of testing one feature, in units of ``effort``; grows with the size of the conditions.
+  /// The cost of testing one feature, in units of ``effort``. Grows with the size of the conditions.
   private let testCost: Int
-  /// The part of ``testCost`` that making texts has.
+  /// The part of ``testCost`` for making texts.
   let textCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
@@ -46,7 +46,7 @@ package struct FeatureQuery: Sendable {
       if ids == nil, area == nil, spatial == nil, let condition {
         try store.candidates(for: condition, checking: nil)
       } else { nil }
-    // Times are stored as text, which each test parses.
+    // Times are stored as text, so each test parses them.
     let times = (time == nil ? 0 : 1) + (layer?.isTimeFilterEnabled == true && layerTime != nil ? 1 : 0)
     let definition = layer?.definitionExpression
     let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
@@ -56,23 +56,23 @@ package struct FeatureQuery: Sendable {
 
   // MARK: Effort
 
-  /// The greatest effort that runs on the loop: a few milliseconds. A worker runs queries beyond it.
+  /// Maximum effort on the loop: a few milliseconds. A worker runs queries above it.
   package static let maxInlineEffort = 50_000
 
-  /// The costs of transforming, writing, generalising and ordering one feature. The unit is one plain test of a feature.
+  /// The costs of transforming, writing, generalising and ordering one feature. The unit is one simple test of a feature.
   package static let transformCost = 200
   package static let writeCost = 10
   package static let generalizeCost = 20
   package static let orderCost = 10
 
-  /// The most data, by `FeatureRow.weight`, that is written or transformed on the loop.
+  /// Maximum size of data that is written or transformed on the loop, as the sum of `FeatureRow.weight`.
   static let maxInlineWeight = 1 << 20
   static let maxInlineTransformWeight = 1 << 14
 
-  /// Thrown on the loop when a query needs more time than estimated: it is then repeated by a worker.
+  /// Thrown on the loop when a query takes more time than estimated; a worker then repeats it.
   package struct NeedsWorker: Error {}
 
-  /// Throws ``NeedsWorker`` on the loop when the rows have much larger geometries or texts than the estimate assumes.
+  /// Throws ``NeedsWorker`` on the loop if the rows have much larger geometries or texts than the estimate assumes.
   package func checkWeight(of rows: ArraySlice<UInt32>, transforms: Bool, _ share: WorkShare) throws {
     guard share.work == nil else { return }
     let limit = transforms ? Self.maxInlineTransformWeight : Self.maxInlineWeight
@@ -84,7 +84,7 @@ package struct FeatureQuery: Sendable {
     if weight > limit { throw NeedsWorker() }
   }
 
-  /// The estimated cost of ``rows(_:)``: the number of candidates times the cost of testing one.
+  /// The estimated cost of ``rows(_:)``: the number of candidates multiplied by the cost of testing one.
   package var effort: Int {
     let candidates: Int
     if let ids {
@@ -103,10 +103,10 @@ package struct FeatureQuery: Sendable {
     return area.map { $0.reference == reference } ?? true ? tests : tests + candidates * Self.transformCost
   }
 
-  /// Boxes for the index; nil where any feature may match.
+  /// Boxes for the index; nil if features anywhere may match.
   private var boxes: [Envelope]? { area?.indexBoxes ?? spatial?.indexBoxes ?? condition?.indexBoxes }
 
-  /// Whether the first feature is a point, and so probably all.
+  /// Whether the first feature is a point, so that probably all are.
   private var isOfPoints: Bool {
     var isPoint = true
     store.forEach {
@@ -116,7 +116,7 @@ package struct FeatureQuery: Sendable {
     return isPoint
   }
 
-  /// The greatest cost of a test at which a scan of the store's chunks is cancelled in time.
+  /// Maximum cost of a test at which a scan of the store's chunks still notices cancellation in time.
   private static let maxScanCost = 8
 
   // MARK: Results
@@ -124,7 +124,7 @@ package struct FeatureQuery: Sendable {
   /// Whether the query matches every feature.
   package var isAll: Bool { ids == nil && area == nil && spatial == nil && matchesAll }
 
-  /// The number of matching features where no feature has to be tested: all, or those that the index finds in a box.
+  /// The number of matching features if no feature has to be tested: all features, or those that the index finds in a box.
   package var quickCount: Int? {
     if isAll { return store.count }
     guard ids == nil, spatial == nil, matchesAll, let area, let boxes = area.indexBoxes, area.reference == reference
@@ -132,12 +132,12 @@ package struct FeatureQuery: Sendable {
     return store.count(in: boxes)
   }
 
-  /// The matching features: as conditions where a scan of the store's columns finds them, which then needs no list of rows.
+  /// The matching features: as conditions, which need no list of rows, if a scan of the store's columns finds them; else as rows.
   package func selection(first: Int = .max, _ share: WorkShare) throws -> FeatureSelection {
     guard ids == nil, area == nil, spatial == nil else { return .rows(try found(first: first, share)) }
     let shares = share.split(by: store.count, store.count * testCost)
     if let lookedUp { return .rows(try matching(lookedUp, first: first, shares[1])) }
-    // On a worker the first question for equality builds an index.
+    // On a worker, the first query for equality builds an index.
     if share.work != nil, let condition,
       let rows = try store.candidates(for: condition, checking: { try shares[0].checkpoint($0) })
     {
@@ -149,10 +149,10 @@ package struct FeatureQuery: Sendable {
 
   /// The rows of all matching features, in drawing order.
   ///
-  /// - Parameter first: how many are needed at the least, where not all are.
+  /// - Parameter first: the minimum number of rows needed, if not all are.
   package func rows(first: Int = .max, _ share: WorkShare) throws -> [UInt32] {
     let shares = share.split(by: testCost, testCost, 1)
-    // The search can end early where rows are found in drawing order.
+    // The search can stop early only if rows are found in drawing order.
     let first = store.drawsInOrderOfRows ? first : .max
     let rows =
       switch try selection(first: first, shares[0]) {
@@ -172,9 +172,9 @@ package struct FeatureQuery: Sendable {
     }
   }
 
-  /// The rows of all matching features, or of at least the `first` ones, ascending: of candidates by id or box, each tested.
+  /// The rows of all matching features, or of at least the first `first`, ascending. Tests each candidate found by id or box.
   private func found(first: Int, _ share: WorkShare) throws -> [UInt32] {
-    // The index is exact for a box in the features' own reference; otherwise each candidate is tested.
+    // The index is exact for a box in the features' reference; otherwise each candidate is tested.
     let tested = area.flatMap { ids != nil || $0.reference != reference ? $0 : nil }
     let isMoved = tested.map { $0.reference != reference } ?? false
     let shares = share.split(
@@ -190,7 +190,7 @@ package struct FeatureQuery: Sendable {
     }
     if let tested {
       if isMoved { try checkWeight(of: rows[...], transforms: true, share) }
-      // Polygons may have many positions: a checkpoint for each.
+      // Polygons may have many positions, so each gets a checkpoint.
       let isOfPoints = rows.first.flatMap { store[$0]?.point } != nil
       rows = try inBlocks(of: isOfPoints ? 256 : 1, rows, shares[1]) { block in
         try block.filter { row in
@@ -204,7 +204,7 @@ package struct FeatureQuery: Sendable {
     return try spatial.filter(rows, of: store, shares[3])
   }
 
-  /// All conditions, where features have to be tested by columns alone.
+  /// All conditions; nil unless a scan of columns suffices to test them.
   private var conditions: [CompiledExpression]? {
     guard ids == nil, area == nil, spatial == nil, isSelected == nil, time == nil, textCost == 0,
       testCost <= Self.maxScanCost
@@ -238,7 +238,7 @@ package struct FeatureQuery: Sendable {
     return terms
   }
 
-  /// The column of a field that a question names.
+  /// The column of a field in a question.
   package func column(_ name: String, at path: String) throws(ModelError) -> Int {
     guard let column = store.schema.column(named: name) else {
       throw ModelError.unknownField(name, available: store.fields.map(\.name.string), path: path)
@@ -252,7 +252,7 @@ package struct FeatureQuery: Sendable {
   ) throws -> (page: ArraySlice<UInt32>, exceeded: Bool) {
     let shares = share.split(by: max(effort, 1), terms.isEmpty ? 0 : effort * Self.orderCost)
     let (end, isBeyond) = offset.addingReportingOverflow(limit)
-    // One more than the page has says whether more follow.
+    // One row more than the page tells whether more follow.
     let all = try rows(first: terms.isEmpty && !isBeyond && end < .max ? end + 1 : .max, shares[0])
     let rows =
       terms.isEmpty
@@ -265,7 +265,7 @@ package struct FeatureQuery: Sendable {
   /// Whether no filter of the query or of the layer excludes a feature.
   private var matchesAll: Bool { isSelected == nil && condition == nil && time == nil && layer?.isUnfiltered ?? true }
 
-  /// The rows that pass the filters of the layer and of the query.
+  /// The rows that pass the filters of both layer and query.
   private func matching(_ rows: [UInt32], first: Int, _ share: WorkShare) throws -> [UInt32] {
     if matchesAll { return rows }
     if textCost > 0 { return try inBlocksByText(rows, first: first, share, matching) }

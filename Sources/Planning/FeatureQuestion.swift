@@ -1,4 +1,4 @@
-// Which features are asked for, as a plain value: made of a request, or of whatever else looks for features.
+// Questions for features as plain values, independent of the request or other code that makes them.
 
 import Expressions
 import FeatureStore
@@ -10,12 +10,12 @@ import SpatialRelations
 package struct FeatureSet: Sendable {
   package let store: FeatureStore
   package let reference: SpatialReference
-  /// Its own filters and time; nil for an overlay.
+  /// The layer's features with its filters and time; nil for an overlay.
   package let layer: LayerFeatures?
-  /// Of the layer or overlay, for errors.
+  /// The id of the layer or overlay, for errors.
   package let id: String
 
-  /// - Throws: `notLoaded` for a layer without features.
+  /// - Throws: `notLoaded` for a layer whose features are not loaded.
   package init(_ id: LayerID, in world: borrowing World) throws(ModelError) {
     let layer = try world.layers.require(id)
     let features = try layer.requireFeatures()
@@ -35,7 +35,7 @@ package struct FeatureSet: Sendable {
   }
 }
 
-/// Conditions that features meet; all of them where there is none. ``FeatureQuery`` plans the search.
+/// Conditions on features; without any, all features match. ``FeatureQuery`` plans the search.
 ///
 /// ```swift
 /// var question = FeatureQuestion(try FeatureSet(LayerID("roads"), in: world))
@@ -46,22 +46,22 @@ package struct FeatureQuestion: Sendable {
   package let source: FeatureSet
   package var ids: [Int]?
   package var condition: Expression?
-  /// Of the condition in errors.
+  /// JSON Pointer of the condition, for errors.
   package var conditionPath = "/whereClause"
   package var timeExtent: TimeExtent?
-  /// Features whose envelope intersects the box; with `xMin` above `xMax` it crosses the edge of the world.
+  /// A box that the envelope of features has to intersect; with `xMin > xMax` it crosses the edge of the world.
   package var envelope: Envelope?
   package var geometry: Shape?
   /// The relation of ``geometry`` to the features.
   package var relation = SpatialRelation.intersects
-  /// Of the box, of the geometry and of literals in the condition; that of the features when nil.
+  /// The reference of the box, the geometry and literals in the condition; nil for that of the features.
   package var reference: SpatialReference?
   package var isSelected: Bool?
 
   package init(_ source: FeatureSet) { self.source = source }
 
   package enum Shape: Sendable {
-    /// With `xMin` above `xMax` it crosses the edge of the world.
+    /// With `xMin > xMax` it crosses the edge of the world.
     case box(Envelope)
     case geometry(Geometry)
   }

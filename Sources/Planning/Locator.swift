@@ -1,22 +1,22 @@
-// Places by name: candidates from the name indexes, those that pass the filters, ranked.
+// Finds places by name: takes candidates from the name indexes, applies the filters, and ranks.
 
 import FeatureStore
 import GeoModel
 import Geometry
 import Names
 
-/// A question for places by name.
+/// A search for places by name.
 package struct Locator: Sendable {
-  /// A place that matches.
+  /// A matching place.
   package struct Place {
     package let row: UInt32
     package let id: Int
     package let score: Int
-    /// Metres from the preferred place; nil without one or without a position.
+    /// Distance to the preferred place in metres; nil without a preferred place or without a position.
     package let distance: Double?
     let weight: Double
 
-    /// Whether it comes before another.
+    /// Whether it ranks before another.
     func isBefore(_ other: Place) -> Bool {
       if score != other.score { return score > other.score }
       let (near, far) = (distance ?? .infinity, other.distance ?? .infinity)
@@ -44,7 +44,7 @@ package struct Locator: Sendable {
     positions = preferred
   }
 
-  /// The effort of the search, in units of a feature's plain test.
+  /// The effort of the search, in units of `FeatureQuery.effort`.
   package var effort: Int { features.effort + features.store.count }
 
   /// The best places, and whether there are more.
@@ -79,7 +79,7 @@ package struct Locator: Sendable {
     }
   }
 
-  /// The name of a feature, as it is stored.
+  /// The name of a feature as stored.
   package static func label(of feature: FeatureRow, _ column: Int) -> String {
     switch feature.value(column) {
     case .string(let text): text
@@ -89,15 +89,15 @@ package struct Locator: Sendable {
   }
 }
 
-/// Where places are, as points in the features' reference and in others.
+/// The positions of places, as points in the features' reference and in others.
 package struct PlacePositions: Sendable {
   let reference: SpatialReference
   private let transformer: any CoordinateTransformer
   private let geodesy: any Geodesy
-  /// Longitude and latitude.
+  /// Longitude and latitude of the preferred place.
   private let origin: Point?
 
-  /// - Parameter origin: in `originReference`, that of the features when nil.
+  /// - Parameter origin: the preferred place in `originReference`; that is the features' reference if nil.
   package init(
     of features: FeatureQuery, from origin: Point?, in originReference: SpatialReference?, _ world: borrowing World
   ) throws(TransformError) {
@@ -112,7 +112,7 @@ package struct PlacePositions: Sendable {
     (reference, self.transformer, self.geodesy, origin) = (features.reference, transformer, geodesy, nil)
   }
 
-  /// The point of a feature, or the middle of its envelope.
+  /// The point of a feature, or the center of its envelope.
   static func point(of feature: FeatureRow) -> Point? {
     feature.point.map { Point(x: $0.x, y: $0.y) } ?? feature.envelope?.center
   }
@@ -125,7 +125,7 @@ package struct PlacePositions: Sendable {
     return try? geodesy.inverse(from: origin, to: place).distance
   }
 
-  /// A feature's point in another reference; nil where it has no coordinates there.
+  /// A feature's point in another reference; nil if it has no coordinates there.
   package func point(of feature: FeatureRow, in other: SpatialReference) -> Point? {
     Self.point(of: feature).flatMap { try? transformer.transform($0, from: reference, to: other) }
   }

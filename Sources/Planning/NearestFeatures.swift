@@ -1,4 +1,4 @@
-// The features nearest to places: the places and the features in one reference, and the search in it.
+// Finds the features nearest to places, with both in one reference.
 
 import FeatureStore
 import GeoModel
@@ -6,9 +6,9 @@ import Geometry
 import Proximity
 import Statistics
 
-/// A question for the features nearest to places.
+/// A search for the features nearest to places.
 package struct NearestFeatures: Sendable {
-  /// The nearest of all places, one place after the other.
+  /// The nearest features of all places, place by place.
   package struct Answer {
     package var counts: [Int] = []
     package var neighbours: [Neighbour] = []
@@ -28,8 +28,9 @@ package struct NearestFeatures: Sendable {
   static let resultLimit = 1_000_000
 
   /// - Parameters:
-  ///   - locations: a point or a multipoint in `reference`, that of the features when nil; `path` is its place in errors.
-  ///   - limit: nil for 1, or 1000 within a distance.
+  ///   - locations: a point or a multipoint in `reference`, which is that of the features if nil; `path` is its JSON Pointer for
+  ///     errors.
+  ///   - limit: maximum number per place; nil for 1, or for 1000 if a distance is given.
   package init(
     _ features: FeatureQuery, _ locations: Geometry, at path: String, in reference: SpatialReference?, limit: Int?,
     maxDistance: Double?, planar: Bool, _ world: borrowing World
@@ -78,7 +79,7 @@ package struct NearestFeatures: Sendable {
     return moved.points
   }
 
-  /// The estimated effort for each place, in units of a plain test.
+  /// The estimated effort per place, in units of `FeatureQuery.effort`.
   private var effortOfEach: Int { (isPlanar ? 50 : 100) + min(limit, features.store.count) * (isPlanar ? 2 : 40) }
   private var movesFeatures: Bool { !isPlanar && features.reference != .wgs84 }
 

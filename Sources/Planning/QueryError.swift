@@ -1,12 +1,12 @@
-// Why a question about features has no answer, where neither the model nor a library says so.
+// Errors of questions about features that neither the model nor a library reports.
 
-/// An error of a question. `WireCoding` makes it an error of the wire.
+/// An error of a question. `WireCoding` converts it to an error of the wire.
 package enum QueryError: Error {
-  /// A part of the question is not possible. `path` is a JSON Pointer from the params.
+  /// A part of the question is invalid. `path` is a JSON Pointer from the params.
   case invalid(_ message: String, Kind = .value, path: String, expected: String)
-  /// Records would have a name twice.
+  /// A name would occur twice in the records of the result.
   case duplicateName(String, path: String)
-  /// The result would have more bytes, or elements, than may be.
+  /// The result would exceed the limit of bytes or elements.
   case resultTooLarge(limit: Int)
 
   package enum Kind: Sendable { case value, geometry, range }

@@ -1,9 +1,9 @@
-// Features related by equal values of a key field: those of one query grouped by the features of another.
+// Features related by equal values of a key field: groups the features of one query by those of another.
 
 import FeatureStore
 import Geometry
 
-/// Finds the related features by a table of the keys of one side.
+/// Finds the related features with a hash table over the keys of one side.
 package struct RelatedFeatures {
   /// A value that relates features; numbers are equal by value.
   private enum Key: Hashable {
@@ -25,19 +25,19 @@ package struct RelatedFeatures {
     }
   }
 
-  /// A feature of the origin with rows of related features.
+  /// A feature of the origin with the rows of its related features.
   package struct Group {
     package let id: Int
     package let count: Int
     package var rows: ArraySlice<UInt32>
   }
 
-  /// The groups of the origin's rows, with at most `limit` related features in all; and whether there are more.
+  /// The groups for the origin's rows, with at most `limit` related features in total, and whether there are more.
   ///
   /// - Parameters:
-  ///   - related: rows in the order of each group.
-  ///   - share: of the worker; called for every few thousand rows.
-  /// - Complexity: O(n + m) in the rows of both sides.
+  ///   - related: rows in the order that they have in each group.
+  ///   - share: checked every few thousand rows.
+  /// - Complexity: O(n + m) in the numbers of rows of both sides.
   package static func groups(
     _ origin: (store: FeatureStore, rows: [UInt32], column: Int),
     _ related: (store: FeatureStore, rows: [UInt32], column: Int), limit: Int, _ share: WorkShare

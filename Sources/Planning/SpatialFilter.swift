@@ -1,4 +1,4 @@
-// The geometry of a feature query and its relation to the features, in any pair of spatial references.
+// The geometry of a feature query and its relation to the features, for any two spatial references.
 
 import Expressions
 import FeatureStore
@@ -8,18 +8,18 @@ import Geometry
 import SpatialRelations
 import Synchronization
 
-/// The features to which a geometry has a relation.
+/// Finds the features to which a geometry has a relation.
 ///
-/// The relation is that of the reference of the geometry: features of another one are transformed. It throws
+/// Relations are tested in the reference of the geometry, to which features of another reference are transformed. Throws
 /// `SpatialError`.
 struct SpatialFilter: Sendable {
-  /// Boxes in the features' reference that hold all features with the relation, for the index; nil where any may have it.
+  /// Boxes in the features' reference that contain all features with the relation, for the index; nil if features anywhere may have it.
   let indexBoxes: [Envelope]?
-  /// The estimated cost of testing a point, or another geometry, in units of `FeatureQuery.effort`.
+  /// The estimated cost of testing a point or another geometry, in units of `FeatureQuery.effort`.
   let cost: (ofPoint: Int, ofOther: Int)
-  /// The estimated cost of checking and preparing the geometry, in the same unit: about a microsecond a position.
+  /// The estimated cost of checking and preparing the geometry, in the same unit: about a microsecond per position.
   let preparationCost: Int
-  /// Transforms features to the reference of the geometry; nil where it is theirs.
+  /// Transforms features to the reference of the geometry; nil if they have the same reference.
   private let projector: GeometryProjector?
   private let predicate: LazyPredicate
 
@@ -33,7 +33,7 @@ struct SpatialFilter: Sendable {
     let shifts = geometry.envelope.map { wrap?.shifts(of: $0, over: isOwn ? store.extent : nil) ?? [0] } ?? [0]
     projector = isOwn ? nil : try GeometryProjector(from: features, to: reference, world.transformer)
     if !isOwn { try Area.checkOperation(from: features, to: reference, world.transformer) }
-    // The relation of a feature to the geometry is the converse.
+    // The predicate tests the relation of a feature to the geometry, which is the converse of the question's.
     predicate = LazyPredicate(question.relation.converse, geometry, shifts)
     var positions = 0
     geometry.forEachPositions { positions += $0.count }
@@ -52,7 +52,7 @@ struct SpatialFilter: Sendable {
       isOwn ? boxes : Area.indexBoxes(holding: boxes, of: reference, for: store, in: features, world.transformer)
   }
 
-  /// A box is one polygon, also where it crosses the edge of a world that wraps; without width or height, a line or a point.
+  /// A box as one polygon, even if it crosses the edge of a world that wraps; as a line or a point if it has no width or height.
   private static func geometry(_ shape: FeatureQuestion.Shape, _ wrap: WorldWrap?) throws -> Geometry {
     switch shape {
     case .geometry(let geometry): return geometry
@@ -67,7 +67,7 @@ struct SpatialFilter: Sendable {
     }
   }
 
-  /// The rows of the features with the relation, in their order.
+  /// The rows of the features with the relation, in the given order.
   func filter(_ rows: [UInt32], of store: FeatureStore, _ share: WorkShare) throws -> [UInt32] {
     let predicate = try predicate.value()
     guard let projector else {
@@ -91,7 +91,7 @@ struct SpatialFilter: Sendable {
   }
 }
 
-/// A predicate that is made where it is first used: a large geometry takes seconds to check and prepare, so a worker does it.
+/// A predicate made on first use: checking and preparing a large geometry takes seconds, so it has to run on a worker.
 private final class LazyPredicate: Sendable {
   private let made = Mutex<SpatialPredicate?>(nil)
   private let relation: SpatialRelation

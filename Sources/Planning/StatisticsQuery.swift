@@ -1,4 +1,4 @@
-// Statistics of the features that match a query, by groups: what is asked for, checked, and computed.
+// Statistics of the features that match a query, by groups: checks what is requested, and computes it.
 
 import Expressions
 import FeatureStore
@@ -6,12 +6,12 @@ import GeoModel
 import Geometry
 import Statistics
 
-/// Statistics over a snapshot, which a worker can compute while the world changes.
+/// Statistics of a snapshot, which a worker can compute while the world changes.
 package struct StatisticsQuery: Sendable {
   private let features: FeatureQuery
   package let columns: [Int]
   private let statistics: [Statistic]
-  /// Of the columns, then of the statistics.
+  /// The names of the columns, followed by those of the statistics.
   package let names: [String]
   private let terms: [GroupTerm]
   private let having: Expression?
@@ -19,12 +19,12 @@ package struct StatisticsQuery: Sendable {
   /// The groups of a page.
   package struct Page {
     package let groups: FeatureGroups
-    /// The groups' numbers.
+    /// The numbers of the groups.
     package let numbers: ArraySlice<Int>
     package let exceeded: Bool
   }
 
-  /// - Parameter fields: the name of the param that lists the fields to group by.
+  /// - Parameter fields: the name of the param with the fields to group by.
   package init(
     _ features: FeatureQuery, groupBy: [String], at fields: String, _ wanted: [NamedStatistic] = [],
     having: Expression? = nil, order: [FeatureOrder]
@@ -50,14 +50,14 @@ package struct StatisticsQuery: Sendable {
     }
   }
 
-  /// The estimated cost, in the unit of ``FeatureQuery/effort``.
+  /// The estimated cost, in units of ``FeatureQuery/effort``.
   package var effort: Int { features.effort * (1 + 10 * columns.count + Set(statistics.map(\.column)).count) }
 
   // MARK: Checks
 
-  /// Throws where a name occurs twice.
+  /// Throws if a name occurs twice.
   ///
-  /// - Parameter path: of a name by its index.
+  /// - Parameter path: returns the JSON Pointer of the name at an index.
   package static func checkNames(_ names: [String], at path: (Int) -> String) throws(QueryError) {
     var known: Set<Text> = []
     for (index, name) in names.enumerated() where !known.insert(Text(name)).inserted {
@@ -93,9 +93,9 @@ package struct StatisticsQuery: Sendable {
 }
 
 extension FeatureSchema {
-  /// Statistics of the columns that have the names given.
+  /// Statistics of the columns with the given names.
   ///
-  /// - Parameter param: the name of the param that lists them, for errors.
+  /// - Parameter param: the name of the param with the statistics, for errors.
   package func statistics(_ given: [NamedStatistic], at param: String) throws(SymbologyError) -> [Statistic] {
     var result: [Statistic] = []
     for (index, each) in given.enumerated() {

@@ -1,4 +1,4 @@
-// The line between work and whoever waits for it: whether it is still wanted, how far it is, how much it may make.
+// The connection between work and its waiters: cancellation, progress, and the limit of the result's size.
 
 import GeometryEngine
 import SpatialRelations
@@ -8,14 +8,14 @@ import Synchronization
 package final class Work: Sendable {
   private enum State: UInt8, AtomicRepresentable {
     case running, cancelled
-    /// The work takes effect: it is no longer cancelled.
+    /// The work takes effect and cannot be cancelled any more.
     case committed
   }
 
   private let state = Atomic(State.running)
   private let onProgress: @Sendable (Double) -> Void
   private let engine: any RemoteEngine
-  /// How large a result may be, in bytes.
+  /// Maximum size of a result, in bytes.
   package let resultBytes: Int
 
   /// - Parameter engine: computes relations that cost much.
@@ -23,28 +23,27 @@ package final class Work: Sendable {
     (self.resultBytes, self.engine, self.onProgress) = (resultBytes, engine, onProgress)
   }
 
-  /// Whether nobody wants the result any more. To be asked at least every 10 ms.
+  /// Whether nobody waits for the result any more. Poll at least every 10 ms.
   package var isCancelled: Bool { state.load(ordering: .relaxed) == .cancelled }
 
-  /// Asks the work to end.
+  /// Requests cancellation.
   ///
-  /// - Returns: false if it takes effect already: its result is the answer.
+  /// - Returns: false if the work already takes effect; its result is then the answer.
   @discardableResult package func cancel() -> Bool {
     state.compareExchange(expected: .running, desired: .cancelled, ordering: .relaxed).original != .committed
   }
 
-  /// Marks that the work takes effect from now on, as when a file is put in place. Throws if it is cancelled.
+  /// Marks that the work takes effect from now on, for example when a file is put in place. Throws if it is cancelled.
   package func commit() throws {
     if state.compareExchange(expected: .running, desired: .committed, ordering: .relaxed).original == .cancelled {
       throw CancellationError()
     }
   }
 
-  /// Says how far the work is, in 0...1.
+  /// Reports progress, in 0...1.
   package func report(_ fraction: Double) { onProgress(fraction) }
 
-  /// Runs a piece of the work on this thread; operations of GEOS in it end when the work is cancelled, and relations that cost much are
-  /// computed by the engine.
+  /// Runs a piece of the work on this thread. GEOS operations in it end when the work is cancelled.
   package func run<Result>(_ piece: () throws -> Result) throws -> Result {
     try checkCancelled()
     let allowance = RelationAllowance(engine) { [self] in isCancelled }
@@ -54,7 +53,7 @@ package final class Work: Sendable {
     return result
   }
 
-  /// Ends the work when nobody wants it any more.
+  /// Throws if the work is cancelled.
   package func checkCancelled() throws {
     if isCancelled { throw CancellationError() }
   }

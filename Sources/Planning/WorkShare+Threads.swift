@@ -1,15 +1,15 @@
-// Work of one task on several threads.
+// Runs the work of one task on several threads.
 
 import Dispatch
 import Platform
 import Synchronization
 
 extension WorkShare {
-  /// The most threads of one task: others want some, too.
+  /// Maximum number of threads of one task, which leaves threads for other tasks.
   private static let threadLimit = min(4, max(1, processorCount()))
 
-  /// The results of `body` for 0..<count, in order. On the loop in one thread, on a worker in several, of which the first one reports
-  /// progress. The first error ends all.
+  /// The results of `body` for 0..<count, in order. Runs on one thread on the loop, and on several on a worker, of which the
+  /// first reports progress. The first error cancels the rest.
   package func concurrently<Part: Sendable>(_ count: Int, _ body: @Sendable (Int) throws -> Part) throws -> [Part] {
     guard let work, count > 1, Self.threadLimit > 1 else {
       return try (0..<count).map { index in

@@ -2,13 +2,13 @@
 
 /// A part of a task's work, with its share of the task's progress.
 ///
-/// On the loop there is no ``work``: progress is not reported, and nothing cancels.
+/// On the loop, ``work`` is nil: progress is not reported, and nothing is cancelled.
 package struct WorkShare: Sendable {
   package let work: Work?
   private let start: Double
   private let end: Double
 
-  /// All of the work.
+  /// The whole work.
   package init(_ work: Work?) { self.init(work, 0, 1) }
 
   private init(_ work: Work?, _ start: Double, _ end: Double) {
@@ -42,7 +42,7 @@ package struct WorkShare: Sendable {
   /// A checkpoint after `done` of `count` items.
   package func checkpoint(_ done: Int, of count: Int) throws { try checkpoint(Double(done) / Double(max(count, 1))) }
 
-  /// Throws where what has been made of a result is more than may be sent, or more than is made on the loop.
+  /// Throws if the result so far exceeds the size that may be sent, or that may be made on the loop.
   package func checkSize(_ bytes: Int) throws {
     if let work {
       guard bytes <= work.resultBytes else { throw QueryError.resultTooLarge(limit: work.resultBytes) }

@@ -1,5 +1,5 @@
-// How long work learns that nobody waits for it any more.
+// The check by which long work is cancelled.
 
-/// A callback that long work calls every few milliseconds with the fraction done, in 0...1 and never decreasing. It throws to cancel
-/// the work.
+/// A callback that long work calls every few milliseconds with the finished fraction, which is in 0...1 and never decreases. It
+/// throws to cancel the work.
 public typealias CancellationCheck = (Double) throws -> Void

@@ -1,14 +1,14 @@
-// The sort of rows by numeric keys: places along a curve, values, ids. With the standard library's sort, loading columns misses its bar.
+// Sorts rows by numeric keys: positions along a curve, values, ids. The standard library's sort is too slow for loading columns.
 
-/// A key to sort by, with what it is the key of.
+/// A key to sort by, with the row that has it.
 package struct SortItem: BitwiseCopyable, Sendable {
   package var key: UInt64
-  /// A row, or an index. Items with equal keys are ordered by it.
+  /// A row, or an index. Breaks ties between equal keys.
   package var row: UInt32
-  /// Where the item comes from, or the kind of its key.
+  /// The source of the item, or the kind of its key.
   package var source: UInt32
 
-  /// Items handled between two cancellation checks: about half a millisecond of work.
+  /// Number of items between two cancellation checks: about half a millisecond of work.
   package static let block = 1 << 15
 
   package init(key: UInt64, row: UInt32, source: UInt32 = 0) { (self.key, self.row, self.source) = (key, row, source) }
@@ -26,7 +26,7 @@ package struct SortItem: BitwiseCopyable, Sendable {
     try items.withUnsafeMutableBufferPointer { try sort($0, byKind: false, check) }
   }
 
-  /// Sorts by kind, which is in ``source`` and less than 2048, then by key and row.
+  /// Sorts by kind, which is in ``source`` and less than 2048, then by key, then by row.
   package static func sortByKind(_ items: UnsafeMutableBufferPointer<SortItem>, checking check: CancellationCheck)
     rethrows
   {
@@ -35,7 +35,7 @@ package struct SortItem: BitwiseCopyable, Sendable {
 
   private enum Part { case row, key, kind }
 
-  /// A radix sort over the digits of 11 bits in which items differ; of a few items, by comparison.
+  /// A radix sort over those digits of 11 bits in which items differ; short lists are sorted by comparison.
   private static func sort(
     _ items: UnsafeMutableBufferPointer<SortItem>, byKind: Bool, _ check: CancellationCheck
   ) rethrows {
@@ -45,7 +45,7 @@ package struct SortItem: BitwiseCopyable, Sendable {
         byKind && $0.source != $1.source ? $0.source < $1.source : $0.isBefore($1.key, $1.row)
       }
     }
-    // The bits in which items differ from the first.
+    // The bits in which any item differs from the first one.
     var (rows, keys, kinds) = (0 as UInt32, 0 as UInt64, 0 as UInt32)
     var rowsAscend = true
     var last = items[0]

@@ -1,7 +1,7 @@
-// Search by bisection, and numbers in order.
+// Binary search, and ascending lists of numbers.
 
 extension RandomAccessCollection where Index == Int {
-  /// The first index whose element is in the second part: elements for which `isSecond` is false come first.
+  /// The first index at which `isSecond` is true. It has to be false for all elements before and true for all after.
   ///
   /// - Complexity: O(log n).
   @inline(__always)
@@ -17,7 +17,7 @@ extension RandomAccessCollection where Index == Int {
 }
 
 extension [UInt32] {
-  /// The same numbers ascending, each once; free if they already are.
+  /// The numbers in ascending order without duplicates; no work if they already are.
   package func ascendingOnce() -> [UInt32] {
     if zip(self, dropFirst()).allSatisfy({ $0 < $1 }) { return self }
     var result: [UInt32] = []

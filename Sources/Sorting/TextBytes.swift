@@ -1,4 +1,4 @@
-// Texts as bytes in place: their order, equality and hashes.
+// Comparison and hashing of texts as bytes in place.
 
 import Platform
 
@@ -21,8 +21,8 @@ extension UnsafeRawBufferPointer {
     return count - other.count
   }
 
-  /// Seven bytes of a text, and in the lowest byte the number of bytes from there; 8 for more than seven. Where two keys are equal, the texts are
-  /// too, or both go on after the seven bytes.
+  /// Seven bytes of a text from `start`, followed in the lowest byte by the number of remaining bytes, or 8 for more than seven.
+  /// If two keys are equal, then the texts are equal, or both continue after the seven bytes.
   @inline(__always)
   package func orderKey(from start: Int) -> UInt64 {
     let rest = count &- start
@@ -34,7 +34,7 @@ extension UnsafeRawBufferPointer {
     return key << 8 | UInt64(Swift.max(rest, 0))
   }
 
-  /// FNV-1a: G. Fowler, L. C. Noll, K.-P. Vo. Eight bytes at a time, for hash tables local to one call.
+  /// FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), eight bytes at a time, for hash tables that exist only during one call.
   @inline(__always)
   package var quickHash: UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -1,29 +1,29 @@
-// Sums over the numbers of one column of a chunk, by group: two passes, the second for deviations from the groups' means.
+// Sums of the numbers in one column of a chunk, by group: the first pass adds numbers, the second deviations from the groups' means.
 
 import FeatureStore
 import Geometry
 
-/// Sums over numbers of one type: of themselves, then of squared deviations.
+/// Sums of numbers of one type, and of their squared deviations.
 protocol PartialSum: BitwiseCopyable {
   associatedtype Number: Comparable, BitwiseCopyable
-  /// Beyond all numbers.
+  /// Initial extremes: any number is less than `least` and greater than `greatest`.
   static var bounds: (least: Number, greatest: Number) { get }
-  /// The number of a word of a column; nil for one that is null.
+  /// The number in a word of a column; nil for null.
   static func number(_ word: UInt64) -> Number?
   static func value(_ number: Number) -> AttributeValue
   init()
   mutating func add(_ number: Number)
-  /// Begins with deviations, once all numbers have been added.
+  /// Begins the pass of deviations, after all numbers have been added.
   mutating func setCenter(_ count: Int)
   mutating func addDeviation(of number: Number)
   func deviations(_ count: Int) -> Deviations
   func add(to totals: inout NumberTotals, _ count: Int)
 }
 
-/// Integers of at most 52 bits, as many as a chunk has: their sum has 64 bits, that of squared deviations 128.
+/// Sums of integers of at most 52 bits. For the rows of one chunk the sum fits in 64 bits, that of squared deviations in 128.
 struct IntegerSum: PartialSum {
   private var sum: Int64 = 0
-  /// The mean, rounded: deviations from it are exact.
+  /// The mean, rounded to an integer, so that deviations from it are exact.
   private var center: Int64 = 0
   private var low: UInt64 = 0
   private var high: UInt64 = 0
@@ -49,7 +49,7 @@ struct IntegerSum: PartialSum {
     let squares =
       DoubleDouble(Double(high) * 0x1p64) + DoubleDouble(Double(low >> 32) * 0x1p32)
       + DoubleDouble(Double(low & 0xffff_ffff))
-    // The deviations' own sum, as the center is not quite the mean.
+    // Corrects for the center, which is only the rounded mean.
     let rest = DoubleDouble(sum &- center &* Int64(count))
     let difference = rest / DoubleDouble(Double(count))
     return Deviations(count: count, mean: DoubleDouble(center) + difference, squares: squares - rest * difference)
@@ -58,7 +58,7 @@ struct IntegerSum: PartialSum {
   func add(to totals: inout NumberTotals, _ count: Int) { totals.add(integers: sum, count: count) }
 }
 
-/// Doubles below ``WideSum/bound``.
+/// Sums of doubles below ``WideSum/bound``.
 struct DoubleSum: PartialSum {
   private var sum = CompensatedSum()
   private var center = DoubleDouble()
@@ -109,7 +109,7 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
 
   var deviations: Deviations { sum.deviations(count) }
 
-  /// The parts of the groups that occur in a chunk.
+  /// The sums of the groups that occur in a chunk.
   static func parts(
     of column: ValueColumn, _ rows: UnsafeBufferPointer<UInt16>, _ groups: borrowing RowGroups, _ needsDeviations: Bool
   ) -> [NumberPart] {
@@ -123,7 +123,7 @@ struct NumberPart<Sum: PartialSum>: BitwiseCopyable {
     return parts
   }
 
-  /// Calls `body` with each number and its group's number in the chunk.
+  /// Calls `body` with each number and the number of its group within the chunk.
   @inline(__always)
   private static func forEach(
     of column: ValueColumn, _ rows: UnsafeBufferPointer<UInt16>, _ local: [UInt16], _ body: (Int, Sum.Number) -> Void

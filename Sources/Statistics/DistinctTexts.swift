@@ -1,4 +1,4 @@
-// Distinct texts, numbered: in one buffer, as an object for each of a million would take long to make and to free.
+// Distinct texts, numbered. One buffer holds all, since a million separate objects would be slow to make and free.
 
 import FeatureStore
 import Sorting
@@ -8,11 +8,11 @@ struct DistinctTexts: Sendable {
   private static let none = UInt32.max
 
   private var arena = TextArena()
-  /// By number.
+  /// Start of each text, by its number.
   private var offsets: [UInt32] = []
-  /// By number: part of the hash.
+  /// Part of each text's hash, by its number.
   private var hashes: [UInt32] = []
-  /// Numbers, by hash, with linear probing; at most half of them are used.
+  /// Hash table of numbers, with linear probing; at most half full.
   private var table = [UInt32](repeating: none, count: 64)
 
   var count: Int { offsets.count }
@@ -21,9 +21,9 @@ struct DistinctTexts: Sendable {
     arena.withText(at: offsets[number], body)
   }
 
-  /// The number of a text, a new one if it has none; nil if there is no room.
+  /// The number of a text; a new number if the text is new; nil if the buffer is full.
   mutating func number(of text: UnsafeRawBufferPointer) -> Int? {
-    // Seeded for each process: texts that all collide cannot be prepared.
+    // Seeded per process, so that clients cannot prepare colliding texts.
     var hasher = Hasher()
     hasher.combine(bytes: text)
     let hash = UInt32(truncatingIfNeeded: hasher.finalize())
@@ -54,12 +54,13 @@ struct DistinctTexts: Sendable {
 // MARK: - Order
 
 extension DistinctTexts {
-  /// The numbers of the texts in their order, by bytes.
+  /// The numbers of the texts, sorted by bytes.
   ///
-  /// Texts are sorted by the bytes after those that all have in common, those whose bytes are equal again by what follows.
+  /// Texts are sorted by the bytes after their common prefix; groups of texts that are equal so far are sorted again by the
+  /// following bytes.
   ///
   /// - Parameter check: called every few thousand texts.
-  /// - Complexity: O(bytes) for texts that differ early after what they have in common.
+  /// - Complexity: O(bytes) for texts that differ soon after their common prefix.
   func sorted(checking check: CancellationCheck) throws -> [UInt32] {
     var keys = (0..<count).map { SortItem(key: 0, row: UInt32(truncatingIfNeeded: $0)) }
     var runs = [Run(range: 0..<count, start: 0)]
@@ -80,14 +81,14 @@ extension DistinctTexts {
     return keys.map(\.row)
   }
 
-  /// Texts that have their first bytes in common.
+  /// Texts that have equal first bytes.
   private struct Run {
     let range: Range<Int>
-    /// The number of these bytes.
+    /// The number of equal bytes.
     let start: Int
   }
 
-  /// - Returns: the runs in it that are equal so far.
+  /// - Returns: the runs in it whose texts are still equal.
   private func sort(_ keys: inout [SortItem], _ run: Run, checking check: CancellationCheck) throws -> [Run] {
     guard run.range.count > 1 else { return [] }
     let start = try commonPrefix(of: keys[run.range], from: run.start, checking: check)
@@ -109,7 +110,7 @@ extension DistinctTexts {
     return ties
   }
 
-  /// The number of bytes that texts have in common, at least `start`.
+  /// Length of the common prefix of texts, in bytes; at least `start`.
   private func commonPrefix(
     of keys: ArraySlice<SortItem>, from start: Int, checking check: CancellationCheck
   ) throws -> Int {

@@ -5,8 +5,8 @@ import FeatureStore
 import Geometry
 import Sorting
 
-/// Equal are values that compare as equal: an integer and a double of the same value, times of the same instant. Null, which NaN is
-/// too, is a value of its own; JSON is equal as text.
+/// Values are distinct unless they compare as equal: an integer and a double of the same value are equal, and so are times of the
+/// same instant. Null is a value; NaN counts as null. JSON is compared as text.
 struct DistinctValues: Sendable {
   private enum Key: Hashable {
     case null
@@ -27,10 +27,10 @@ struct DistinctValues: Sendable {
   private var numbers: [Key: UInt32] = [:]
   private var texts = DistinctTexts()
   private var json = DistinctTexts()
-  /// By number of text.
+  /// The number of the value, by the number of its text.
   private var textNumbers: [UInt32] = []
   private var jsonNumbers: [UInt32] = []
-  /// By number; of equal values the first that occurred.
+  /// By number; for equal values, the first that occurred.
   private var values: [Value] = []
 
   init(areTimes isTime: Bool) { self.isTime = isTime }
@@ -59,7 +59,7 @@ struct DistinctValues: Sendable {
       if isTime, let time = CivilTime(utf8: text) {
         return number(of: .time(time), .string(String(decoding: text, as: UTF8.self)))
       }
-      // Texts of more than 4 GiB are one value.
+      // Texts that exceed the buffer of 4 GiB count as one value.
       let place = texts.number(of: text) ?? 0
       if place == textNumbers.count { textNumbers.append(add(.text(place))) }
       return textNumbers[place]
@@ -82,7 +82,7 @@ struct DistinctValues: Sendable {
     return UInt32(truncatingIfNeeded: values.count - 1)
   }
 
-  /// Numbers the values of rows of a chunk.
+  /// Numbers the values of a chunk's rows.
   mutating func number(
     _ rows: UnsafeBufferPointer<UInt16>, of column: Int, in chunk: FeatureChunk,
     into numbers: UnsafeMutableBufferPointer<UInt32>
@@ -97,7 +97,7 @@ struct DistinctValues: Sendable {
     }
   }
 
-  /// Looks each distinct text up once.
+  /// Looks up each distinct text once.
   private mutating func number(
     _ rows: UnsafeBufferPointer<UInt16>, of column: CodeColumn, into numbers: UnsafeMutableBufferPointer<UInt32>
   ) {
@@ -120,7 +120,7 @@ struct DistinctValues: Sendable {
 
   func ranked(_ number: Int) -> RankedValue? { RankedValue(self[number], isTime: isTime) }
 
-  /// The place of each value in the order of values, by number: numbers and times, texts, booleans.
+  /// The place of each value in the order of values, by its number: numbers and times, texts, booleans.
   func places(checking check: CancellationCheck) throws -> [UInt32] {
     let plain = values.map { value -> RankedValue? in
       if case .plain(let value) = value { RankedValue(value, isTime: isTime) } else { nil }

@@ -1,10 +1,10 @@
-// Numbers of twice the precision of doubles: figures that are rounded once do not depend on the order of what they are made of.
+// Numbers with twice the precision of doubles, so that results, which are rounded once, do not depend on the order of additions.
 
 /// An unevaluated sum of two doubles, the second of at most half a unit in the last place of the first.
 ///
-/// By T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, 1971, and Y. Hida, X. S. Li, D. H. Bailey,
-/// Algorithms for Quad-Double Precision Floating Point Arithmetic, 2001. Relative errors are a few times 2^-104. Near the end of the
-/// range results are not numbers.
+/// Source: T. J. Dekker, A Floating-Point Technique for Extending the Available Precision, 1971, and Y. Hida, X. S. Li, D. H.
+/// Bailey, Algorithms for Quad-Double Precision Floating Point Arithmetic, 2001. Relative errors are a few times 2^-104. Near the
+/// limits of the range of doubles, results may be NaN.
 struct DoubleDouble: BitwiseCopyable {
   private(set) var high: Double
   private(set) var low: Double
@@ -12,17 +12,17 @@ struct DoubleDouble: BitwiseCopyable {
   @inline(__always)
   init(_ number: Double = 0) { (high, low) = (number, 0) }
 
-  /// An integer, exactly.
+  /// The exact value of an integer.
   init(_ number: Int64) {
     high = Double(number)
-    // Rounded up to 2^63 it has no 64 bits.
+    // Rounding may give 2^63, which is not an `Int64`.
     low = Int64(exactly: high).map { Double(number &- $0) } ?? Double(number &- .max) - 1
   }
 
   @inline(__always)
   private init(high: Double, low: Double) { (self.high, self.low) = (high, low) }
 
-  /// Of parts of any size.
+  /// The sum of two doubles of any size.
   @inline(__always)
   init(sumOf left: Double, _ right: Double) {
     high = left + right
@@ -30,7 +30,7 @@ struct DoubleDouble: BitwiseCopyable {
     low = (left - (high - part)) + (right - part)
   }
 
-  /// Of parts of which the first is the larger one.
+  /// The sum of two doubles, the first of which has the larger magnitude.
   @inline(__always)
   private init(normalizing left: Double, _ right: Double) {
     high = left + right
@@ -44,7 +44,7 @@ struct DoubleDouble: BitwiseCopyable {
     low = ((leftHigh * rightHigh - high) + leftHigh * rightLow + leftLow * rightHigh) + leftLow * rightLow
   }
 
-  /// Of 26 bits each.
+  /// Splits a double into parts of 26 bits each.
   @inline(__always)
   private static func halves(_ number: Double) -> (Double, Double) {
     let scaled = number * 0x8000001

@@ -1,11 +1,11 @@
-// Groups of features with figures about them: kept as columns, and made into values one by one, as there may be a million.
+// Groups of features with their statistics, kept in columns and converted to values on demand, as there may be a million groups.
 
 import FeatureStore
 import Geometry
 
 /// The groups of some features, numbered in the order of their first features.
 public struct FeatureGroups: Sendable {
-  /// Whether texts of a figure are times.
+  /// By statistic: whether texts in its results are times.
   private let areTimes: [Bool]
   private(set) var groups: RowGroups
   private var totals: StatisticTotals
@@ -28,7 +28,7 @@ public struct FeatureGroups: Sendable {
 
   func isTime(_ index: Int) -> Bool { areTimes[index] }
 
-  /// The number of values that are kept.
+  /// The number of stored values.
   var cellCount: Int { groups.cellCount + groups.count * totals.fieldCount }
 
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {

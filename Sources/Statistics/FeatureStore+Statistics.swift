@@ -6,14 +6,14 @@ import Geometry
 import Sorting
 
 extension FeatureStore {
-  /// The greatest number of values that statistics keep: some hundred megabytes.
+  /// Maximum number of values stored for statistics: some hundred megabytes.
   public static let groupCellLimit = 4_000_000
 
-  /// Statistics of features, for each group of those with equal values in all of `columns`; without columns of all as one group, even if
-  /// there are none. Groups are in the order of their first features.
+  /// Statistics of features, for each group with equal values in all of `columns`. Without columns, all features are one group,
+  /// which exists even if there are none. Groups are in the order of their first features.
   ///
   /// - Parameter check: called every few thousand rows.
-  /// - Throws: ``TooManyGroups``; what `check` throws.
+  /// - Throws: ``TooManyGroups``; errors of `check`.
   /// - Complexity: O(n); about five nanoseconds for a feature with few groups and numbers without nulls.
   public func statistics(
     _ statistics: [Statistic], of features: FeatureSelection, groupedBy columns: [Int], limit: Int = groupCellLimit,
@@ -27,7 +27,7 @@ extension FeatureStore {
     return groups
   }
 
-  /// Calls `visit` with each chunk that has selected features, and their rows in it.
+  /// Calls `visit` with each chunk that has selected features, and their rows in the chunk.
   private func forEachChunk(
     of features: FeatureSelection, checking check: CancellationCheck,
     visit: (FeatureChunk, UnsafeBufferPointer<UInt16>) throws -> Void

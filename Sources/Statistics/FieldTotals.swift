@@ -1,4 +1,4 @@
-// What is known of one column for each group: filled chunk by chunk, in loops over its numbers.
+// Totals of one column for each group, computed chunk by chunk in loops over the numbers.
 
 import Expressions
 import FeatureStore
@@ -10,14 +10,14 @@ struct FieldTotals {
   let column: Int
   private let isTime: Bool
   private let needs: Needs
-  /// By group, the number of values that are not null.
+  /// The number of values that are not null, by group.
   private(set) var counts: [Int] = []
   private(set) var numbers: [NumberTotals] = []
-  /// Empty unless needed, as the extremes.
+  /// Deviations by group; empty if not needed, like the extremes.
   private(set) var deviations: [Deviations] = []
   private(set) var extremes: [Extremes] = []
 
-  /// What only some statistics need.
+  /// Totals that only some statistics need.
   struct Needs: OptionSet {
     let rawValue: UInt8
     static let deviations = Needs(rawValue: 1)
@@ -101,7 +101,7 @@ struct FieldTotals {
     if needs.contains(.extremes) { extremes[group].include(RankedValue(scalar.attribute, isTime: isTime)) }
   }
 
-  /// Adds the parts of a chunk's groups.
+  /// Adds the sums of a chunk's groups.
   private mutating func add<Sum>(_ parts: [NumberPart<Sum>], _ occurring: [Int]) {
     for (part, group) in zip(parts, occurring) where part.count > 0 {
       counts[group] += part.count
@@ -115,7 +115,7 @@ struct FieldTotals {
 }
 
 extension ValueBounds<Int64> {
-  /// Whether the values of a chunk have a sum of 64 bits.
+  /// Whether the sum of a chunk's values fits in 64 bits.
   fileprivate var isSummable: Bool {
     let bound = Int64.max / Int64(FeatureChunk.capacity)
     return least > -bound && greatest < bound
@@ -123,6 +123,6 @@ extension ValueBounds<Int64> {
 }
 
 extension ValueBounds<Double> {
-  /// Whether the values of many chunks have a sum.
+  /// Whether the sum of the values of many chunks cannot overflow.
   fileprivate var isSummable: Bool { least > -WideSum.bound && greatest < WideSum.bound }
 }

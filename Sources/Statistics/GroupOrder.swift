@@ -1,20 +1,20 @@
-// The order of groups by what their features have in common and by figures about them.
+// The order of groups by their common values and by statistics.
 
 import Sorting
 
-/// One thing to sort groups by.
+/// One criterion of the order of groups.
 public struct GroupTerm: Hashable, Sendable {
-  /// Of a value of the group, or, beyond these, of a figure.
+  /// The index of a value of the group; after all values, of a statistic.
   public let index: Int
   public let isDescending: Bool
 
   public init(index: Int, isDescending: Bool) { (self.index, self.isDescending) = (index, isDescending) }
 }
 
-/// A group with what it is sorted by.
+/// A group with the values by which it is sorted.
 private struct GroupKey {
   let number: Int
-  /// By term, then its values.
+  /// The values for the terms, followed by the group's own.
   let values: [RankedValue?]
 
   func precedes(_ other: GroupKey, descending: [Bool]) -> Bool {
@@ -31,10 +31,10 @@ private struct GroupKey {
 }
 
 extension FeatureGroups {
-  /// The first groups in the order of ``sorted(_:by:checking:)``. A few of many are found without ordering the rest.
+  /// The first groups in the order of ``sorted(_:by:checking:)``. A few of many groups are found without sorting the rest.
   ///
   /// - Parameters:
-  ///   - numbers: ascending.
+  ///   - numbers: the numbers of groups, ascending.
   ///   - check: called every few thousand groups or comparisons.
   public func first(
     _ count: Int, of numbers: [Int], by terms: [GroupTerm], checking check: CancellationCheck
@@ -57,11 +57,11 @@ extension FeatureGroups {
     return RankedValue(figure(index, of: group), isTime: isTime(index))
   }
 
-  /// Groups in the order of terms, then of their values. Values without a place in the order, as null and JSON, come last in both
-  /// directions.
+  /// Groups in the order of the terms, then of their values. Values without a place in the order, such as null and JSON, come
+  /// last in both directions.
   ///
   /// - Parameter check: called every few thousand groups or comparisons.
-  /// - Complexity: O(k) for k groups whose values are in order; O(k log k) to order them.
+  /// - Complexity: O(k) for k groups whose values are already in order; else O(k log k).
   public func sorted(_ numbers: [Int], by terms: [GroupTerm], checking check: CancellationCheck) throws -> [Int] {
     let ofValues = try groups.places { try check(0.3 * $0) }
     let places = try terms.map { term in

@@ -1,15 +1,15 @@
-// Sums of numbers: exact of integers, compensated of doubles, and of squared deviations, to which parts are added.
+// Sums of numbers to which partial sums are added: exact for integers, compensated for doubles, and of squared deviations.
 
 /// Count, sum and mean of numbers.
 struct NumberTotals: Sendable {
   private(set) var count = 0
-  /// The sum of integers, in 128 bits: two's complement, the lower 64 bits first.
+  /// The sum of integers in 128 bits, in two's complement, lower half first.
   private var low: UInt64 = 0
   private var high: Int64 = 0
   private var hasDoubles = false
   private var doubles = WideSum()
 
-  /// Adds integers by their sum, which has not overflown.
+  /// Adds integers given as their sum, which must not have overflowed.
   mutating func add(integers sum: Int64, count added: Int = 1) {
     let (lower, carry) = low.addingReportingOverflow(UInt64(bitPattern: sum))
     low = lower
@@ -17,7 +17,7 @@ struct NumberTotals: Sendable {
     count += added
   }
 
-  /// Adds doubles that are less than ``WideSum/bound`` by their sum.
+  /// Adds doubles below ``WideSum/bound``, given as their sum.
   mutating func add(doubles sum: CompensatedSum, count added: Int) {
     hasDoubles = true
     doubles.add(sum)
@@ -30,13 +30,13 @@ struct NumberTotals: Sendable {
     count += 1
   }
 
-  /// The sum of integers if it has 64 bits.
+  /// The sum of integers if it fits in 64 bits.
   var integer: Int64? {
     let value = Int64(bitPattern: low)
     return !hasDoubles && high == (value < 0 ? -1 : 0) ? value : nil
   }
 
-  /// The parts of the sum of integers are doubles without a rounding error; of opposite signs if it is negative.
+  /// The total sum. The halves of the integers' sum are converted to doubles exactly; their signs differ if it is negative.
   private var total: WideSum {
     var total = WideSum()
     total.add(Double(high) * 0x1p64)
@@ -46,14 +46,15 @@ struct NumberTotals: Sendable {
     return total
   }
 
-  /// Not finite beyond the range of doubles.
+  /// The sum; not finite if it exceeds the range of doubles.
   var sum: Double { total.divided(by: 1) }
 
-  /// Nil without numbers.
+  /// The mean; nil without numbers.
   var mean: Double? { count == 0 ? nil : total.divided(by: Double(count)) }
 }
 
-/// Some numbers' mean, and the sum of their squared deviations from it: so precise that the order in which parts are added does not show.
+/// The mean of numbers and the sum of their squared deviations from it, so precise that the order of adding parts does not affect
+/// results.
 struct Deviations: Sendable, BitwiseCopyable {
   private(set) var count: Int
   private var mean: DoubleDouble
@@ -63,7 +64,7 @@ struct Deviations: Sendable, BitwiseCopyable {
     (self.count, self.mean, self.squares) = (count, mean, squares)
   }
 
-  /// T. F. Chan, G. H. Golub, R. J. LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979.
+  /// Source: T. F. Chan, G. H. Golub, R. J. LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979.
   mutating func add(_ part: Deviations) {
     guard count > 0, part.count > 0 else {
       if count == 0 { self = part }
@@ -77,12 +78,12 @@ struct Deviations: Sendable, BitwiseCopyable {
     count += part.count
   }
 
-  /// Of a sample: nil for fewer than two numbers.
+  /// The sample variance; nil for fewer than two numbers.
   var variance: Double? { count < 2 ? nil : (squares / DoubleDouble(Double(count - 1))).value }
 }
 
-/// A sum of doubles with its rounding errors: A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, 1974,
-/// by the branchless exact sum of D. E. Knuth, The Art of Computer Programming 2, 4.2.2.
+/// A sum of doubles with its rounding error. Source: A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+/// Summen, 1974, with the branchless exact sum of D. E. Knuth, The Art of Computer Programming 2, 4.2.2.
 struct CompensatedSum: BitwiseCopyable {
   private(set) var sum: Double
   private(set) var lost = 0.0
@@ -99,19 +100,18 @@ struct CompensatedSum: BitwiseCopyable {
 
   mutating func add(_ other: CompensatedSum) { add(other.sum, lost: other.lost) }
 
-  /// Beyond the range of doubles the errors are not numbers.
+  /// Beyond the range of doubles, the error is NaN.
   var value: Double { sum.isFinite ? sum + lost : sum }
 }
 
-/// A sum of doubles that may leave their range on the way, in whatever order they are added: large ones are summed apart, as parts of
-/// themselves.
+/// A sum of doubles whose intermediate sums may exceed their range, in any order: large numbers are scaled and summed separately.
 struct WideSum: Sendable, BitwiseCopyable {
-  /// So many numbers below it as there may be rows have a sum.
+  /// As many numbers below the bound as there can be rows have a finite sum.
   static let bound = 0x1p960
   private static let scale = 0x1p-128
 
   private var small = CompensatedSum()
-  /// Of what is not below the bound, times ``scale``.
+  /// The sum of numbers not below the bound, times ``scale``.
   private var large = CompensatedSum()
 
   mutating func add(_ number: Double) {
@@ -126,7 +126,7 @@ struct WideSum: Sendable, BitwiseCopyable {
     large.add(other.large)
   }
 
-  /// The sum, or the mean.
+  /// The sum divided by a count: 1 for the sum itself, the number of values for the mean.
   func divided(by count: Double) -> Double {
     guard large.sum != 0 || large.lost != 0 else { return small.value / count }
     var total = large

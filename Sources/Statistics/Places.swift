@@ -1,14 +1,14 @@
-// The places of things in an order, as numbers: what is sorted by several things compares these.
+// Places in an order, as numbers, so that sorting by several criteria only compares numbers.
 
 import Sorting
 
 enum Places {
-  /// The place of what has none in the order.
+  /// The place of an item that has none in the order.
   static let none = UInt32.max
 
-  /// The places of things by number; equal ones have the same.
+  /// The places of items, by their numbers; equal items have the same place.
   ///
-  /// - Parameter sorted: the numbers of those that have a place, in order.
+  /// - Parameter sorted: the numbers of the items that have a place, in order.
   static func of(_ sorted: some Collection<Int>, among count: Int, isBefore: (Int, Int) -> Bool) -> [UInt32] {
     var places = [UInt32](repeating: none, count: count)
     var place: UInt32 = 0
@@ -21,9 +21,9 @@ enum Places {
     return places
   }
 
-  /// Numbers by their places in several orders, the first of which counts most; equal ones stay as they are.
+  /// Numbers sorted by their places in several orders, the first of which has priority; equal ones keep their order.
   ///
-  /// - Complexity: O(n) for each order.
+  /// - Complexity: O(n) per order.
   static func sorted(_ numbers: [Int], by orders: [[UInt32]], checking check: CancellationCheck) throws -> [Int] {
     var numbers = numbers
     for (done, places) in orders.reversed().enumerated() {
@@ -34,9 +34,9 @@ enum Places {
     return numbers
   }
 
-  /// The first things in an order, sorted: of each, `made` is called once.
+  /// The first items in an order, sorted. `made` is called once for each item.
   ///
-  /// - Complexity: O(n log k) for the first k of n; mostly one comparison for each in random order.
+  /// - Complexity: O(n log k) for the first k of n; for random input, mostly one comparison per item.
   static func first<Thing>(
     _ count: Int, of numbers: [Int], checking check: CancellationCheck, made: (Int) -> Thing,
     by isBefore: (Thing, Thing) -> Bool

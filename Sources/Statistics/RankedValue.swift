@@ -1,4 +1,4 @@
-// The order of values of different types: as that of features by attributes.
+// The order of values of different types, which is that of features by attributes.
 
 import Calendar
 import Expressions
@@ -12,7 +12,7 @@ struct RankedValue: Sendable {
   private let rank: Rank
   private let time: CivilTime?
 
-  /// - Parameter isTime: whether texts are times where they can be read as such.
+  /// - Parameter isTime: whether texts are times, if they can be parsed as such.
   init?(_ value: AttributeValue, isTime: Bool) {
     self.value = value
     switch value {
@@ -26,7 +26,7 @@ struct RankedValue: Sendable {
     }
   }
 
-  /// Whether it comes after all texts.
+  /// Whether it is after all texts in the order.
   var isAfterTexts: Bool { rank == .bool }
 
   func precedes(_ other: RankedValue) -> Bool {

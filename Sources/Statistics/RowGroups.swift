@@ -4,28 +4,28 @@ import FeatureStore
 import Geometry
 import Sorting
 
-/// Numbers groups in the order of their first occurrence. The rows of one chunk are also numbered by the groups that occur in it, so
-/// that sums of a chunk are kept in a few cache lines.
+/// Numbers groups in the order of their first occurrence. Within a chunk, the groups that occur are also numbered, so that the
+/// sums of a chunk need only a few cache lines.
 struct RowGroups: Sendable {
   private let columns: [Int]
   private var distinct: [DistinctValues]
-  /// For each column after the first: the number of a pair of a group by the columns before, and a value.
+  /// For each column after the first: numbers of pairs of a group by the preceding columns and a value.
   private var pairs: [[UInt64: UInt32]]
-  /// For each column after the first, by number: the pair.
+  /// For each column after the first: the pair with each number.
   private var parts: [[UInt64]]
-  /// By group: the last chunk in which it occurred, and its number there.
+  /// By group: the last chunk in which it occurred, and its number in that chunk.
   private var lastChunks: [Int] = []
   private var lastNumbers: [UInt16] = []
   private var chunk = 0
   private var numbers = [UInt32](repeating: 0, count: FeatureChunk.capacity)
   private var values = [UInt32](repeating: 0, count: FeatureChunk.capacity)
 
-  /// The groups of the chunk's rows, in the order of their numbers in the chunk.
+  /// The groups in the current chunk, in the order of their numbers in it.
   private(set) var occurring: [Int] = []
-  /// For each row its group's number in the chunk.
+  /// The number of each row's group within the chunk.
   private(set) var local = [UInt16](repeating: 0, count: FeatureChunk.capacity)
 
-  /// Without columns there is one group.
+  /// Without columns, there is one group.
   init(by columns: [Int], of schema: FeatureSchema) {
     self.columns = columns
     distinct = columns.map { DistinctValues(areTimes: schema.isTime($0)) }
@@ -37,20 +37,20 @@ struct RowGroups: Sendable {
   /// The number of groups.
   var count: Int { columns.isEmpty ? 1 : parts.last?.count ?? distinct[0].count }
 
-  /// The number of values that are kept.
+  /// The number of stored values.
   var cellCount: Int { distinct.reduce(0) { $0 + $1.count } + parts.reduce(0) { $0 + $1.count } }
 
-  /// The values that the rows of a group have in common.
+  /// The values that the rows of a group share.
   func values(of group: Int) -> [AttributeValue] {
     zip(distinct, numbers(of: group)).map { $0[Int($1)] }
   }
 
-  /// These values with their places in the order of values.
+  /// The values of a group, with their places in the order of values.
   func rankedValues(of group: Int) -> [RankedValue?] {
     zip(distinct, numbers(of: group)).map { $0.ranked(Int($1)) }
   }
 
-  /// The numbers of these values.
+  /// The numbers of a group's values.
   private func numbers(of group: Int) -> [UInt32] {
     var numbers = [UInt32](repeating: 0, count: columns.count)
     var group = group
@@ -63,7 +63,7 @@ struct RowGroups: Sendable {
     return numbers
   }
 
-  /// The places of the groups in the order of their values of each column.
+  /// The places of the groups, by the values of each column.
   func places(checking check: CancellationCheck) throws -> [[UInt32]] {
     let places = try distinct.enumerated().map { number, values in
       try values.places { try check((Double(number) + $0) / Double(distinct.count + 1)) }
@@ -76,7 +76,7 @@ struct RowGroups: Sendable {
     return result
   }
 
-  /// Numbers rows of the next chunk: ``local`` and ``occurring``.
+  /// Processes rows of the next chunk, which sets ``local`` and ``occurring``.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
     guard !columns.isEmpty else { return }
     for index in columns.indices {
@@ -90,7 +90,7 @@ struct RowGroups: Sendable {
     renumber(rows.count)
   }
 
-  /// Makes numbers of the groups so far and the values of one more column.
+  /// Combines the numbers of groups so far with the values of one more column.
   private mutating func pair(_ count: Int, at level: Int) {
     var (lastPair, lastNumber) = (UInt64.max, UInt32.max)
     for place in 0..<count {

@@ -1,21 +1,21 @@
-// Statistics of features by groups: what can be asked, and what is answered.
+// Statistics of features by groups: their definitions and results.
 
 import Expressions
 import FeatureStore
 import Filtering
 import Geometry
 
-/// One figure about the features of a group.
+/// One statistic of the features of a group.
 public struct Statistic: Hashable, Sendable {
   public enum Kind: Hashable, Sendable, CaseIterable {
-    /// The number of values that are not null; without a column that of features.
+    /// The number of values that are not null; without a column, the number of features.
     case count
-    /// Of numbers; values of other types do not count. Null without any, and where the result is not finite.
+    /// Of numbers; values of other types are ignored. Null if there are none or the result is not finite.
     case sum, mean
-    /// Of a sample: the squared deviations from the mean, divided by one less than their number; its root. Null for fewer than two
-    /// numbers.
+    /// Of a sample: the sum of squared deviations from the mean, divided by the count less one; and its square root. Null for
+    /// fewer than two numbers.
     case variance, standardDeviation
-    /// The first or last in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
+    /// The first or last value in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
     case min, max
   }
 
@@ -32,7 +32,7 @@ extension FeatureSchema {
   }
 }
 
-/// Features with equal values in some columns, and figures about them.
+/// Features with equal values in some columns, and their statistics.
 public struct FeatureGroup: Hashable, Sendable {
   /// The common values, in the order of the columns; null is a value.
   public let values: [AttributeValue]
@@ -42,15 +42,15 @@ public struct FeatureGroup: Hashable, Sendable {
   public let results: [AttributeValue]
 }
 
-/// The features that something is computed from.
+/// The features from which something is computed.
 public enum FeatureSelection: Sendable {
-  /// Those for which all conditions are true.
+  /// Features for which all conditions are true.
   case matching([CompiledExpression])
   case rows([UInt32])
 }
 
-/// There are more groups than fit in the memory of a query.
+/// The number of groups exceeds the memory limit of a query.
 public struct TooManyGroups: Error, Hashable {
-  /// The greatest number of values: groups times columns and figures.
+  /// Maximum number of values: groups times columns and statistics.
   public let limit: Int
 }

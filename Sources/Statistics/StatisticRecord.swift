@@ -1,18 +1,18 @@
-// The statistics: a record for each, of what it takes, needs and answers.
+// The statistics, one record each: required types, required totals, results.
 
 import Expressions
 import Geometry
 
-/// All that is known of a kind of statistic.
+/// The properties of a kind of statistic.
 struct StatisticRecord: Sendable {
-  /// What the values of the column are for.
+  /// The use that the values of the column have to allow.
   let use: Expression.Use
   /// The type of results; nil if only the values determine it.
   let resultType: FieldType?
-  /// The figure about an attribute that no feature has.
+  /// The result for an attribute that no feature has.
   var ofNothing = AttributeValue.null
   var needs: FieldTotals.Needs = []
-  /// The figure of a group.
+  /// The result for a group.
   let figure: @Sendable (FieldTotals, Int) -> AttributeValue
 }
 
@@ -46,7 +46,7 @@ extension Statistic.Kind {
 }
 
 extension AttributeValue {
-  /// Null without a number, and for one that is not finite.
+  /// The number; null for nil and for one that is not finite.
   fileprivate static func finite(_ number: Double?) -> AttributeValue {
     number.flatMap { $0.isFinite ? .double($0) : nil } ?? .null
   }

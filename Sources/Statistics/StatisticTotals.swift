@@ -1,9 +1,9 @@
-// Figures about features by group, filled row by row or chunk by chunk: statistics of layers, clusters and joins alike.
+// Statistics of features by group, accumulated row by row or chunk by chunk, for layers, clusters and joins alike.
 
 import FeatureStore
 import Geometry
 
-/// The totals of numbered groups, of which statistics are computed.
+/// The totals of numbered groups, from which statistics are computed.
 ///
 /// ```swift
 /// var totals = StatisticTotals([Statistic(.sum, of: population)], in: store.schema)
@@ -12,9 +12,9 @@ import Geometry
 /// let sum = totals.figure(0, of: 0)
 /// ```
 public struct StatisticTotals: Sendable {
-  /// By statistic: its column in `fields`, nil for one of features, and how it is computed.
+  /// By statistic: its column's index in `fields`, nil for statistics of features; and the function that computes it.
   private let figures: [(field: Int?, figure: @Sendable (FieldTotals, Int) -> AttributeValue)]
-  /// The number of features of each group.
+  /// The number of features in each group.
   private var sizes: [Int] = []
   private var fields: [FieldTotals]
 
@@ -32,7 +32,7 @@ public struct StatisticTotals: Sendable {
   /// The number of groups.
   public var count: Int { sizes.count }
 
-  /// The number of columns of which totals are kept.
+  /// The number of columns with totals.
   var fieldCount: Int { fields.count }
 
   /// Adds empty groups until there are `groups`.
@@ -41,7 +41,7 @@ public struct StatisticTotals: Sendable {
     for index in fields.indices { fields[index].reserve(groups) }
   }
 
-  /// Forgets all features, and keeps the memory.
+  /// Removes all features, and keeps the memory.
   public mutating func removeAll() {
     sizes.removeAll(keepingCapacity: true)
     for index in fields.indices { fields[index].removeAll() }
@@ -52,18 +52,18 @@ public struct StatisticTotals: Sendable {
     for index in fields.indices { fields[index].add(row, to: group) }
   }
 
-  /// Adds rows of a chunk to the groups that are numbered.
+  /// Adds rows of a chunk to the groups in `groups`.
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk, _ groups: borrowing RowGroups) {
     for place in rows.indices { sizes[groups.occurring[Int(groups.local[place])]] += 1 }
     for index in fields.indices { fields[index].add(rows, of: chunk, groups) }
   }
 
-  /// The number of features of a group.
+  /// The number of features in a group.
   public func size(of group: Int) -> Int { sizes[group] }
 
   /// A statistic of a group.
   ///
-  /// - Parameter index: of the statistic.
+  /// - Parameter index: the index of the statistic.
   public func figure(_ index: Int, of group: Int) -> AttributeValue {
     let (field, figure) = figures[index]
     return field.map { figure(fields[$0], group) } ?? .integer(Int64(sizes[group]))

@@ -1,25 +1,26 @@
-// One attribute's values as a column of the wire.
+// The values of one attribute as a column on the wire.
 
 import FeatureStore
 import Geometry
 import JSON
 
-/// The values of one attribute: packed while all are integers, or all are doubles or null; else a JSON array.
+/// The values of one attribute: packed if all are integers, or all are doubles or null; else a JSON array.
 package struct AttributeColumn {
   private enum Layout { case nulls, integers, doubles, values }
 
-  /// Whether integers beside doubles or null are doubles where these have their values: figures are numbers of one kind or other.
+  /// Whether integers mixed with doubles or nulls are packed as doubles, if these have the exact values. For statistics, whose
+  /// results are all numbers.
   private let joinsNumbers: Bool
   private var layout = Layout.nulls
   private var count = 0
   /// The bits of numbers.
   private var words: [UInt64] = []
-  /// The array's elements, each behind a comma.
+  /// The array's elements, each preceded by a comma.
   private var text: [UInt8] = []
 
   package init(joinsNumbers: Bool = false) { self.joinsNumbers = joinsNumbers }
 
-  /// The approximate size as text.
+  /// The approximate size of the column as text.
   package var byteCount: Int { words.count * 32 / 3 + text.count + (layout == .nulls ? count * 5 : 0) }
 
   mutating func append(_ value: FeatureRow.Attribute, _ scratch: inout JSONWriter) {

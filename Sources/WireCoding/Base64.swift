@@ -3,16 +3,16 @@
 import Platform
 
 package enum Base64 {
-  /// The decoded bytes; nil when `text` is not padded base64.
+  /// The decoded bytes; nil if `text` is not padded base64.
   ///
-  /// - Complexity: O(n), four characters a step. Invalid characters are collected in one bit mask, so that the loop has no branch.
+  /// - Complexity: O(n), four characters per step. Invalid characters are collected in one bit mask, so that the loop has no branch.
   package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     guard let start = text.baseAddress, !text.isEmpty else { return [] }
     let padding = text[text.count - 1] != pad ? 0 : text[text.count - 2] != pad ? 1 : 2
     guard memchr(start, CInt(pad), text.count - padding) == nil else { return nil }
     var bad: UInt8 = 0
-    // Padding is decoded as zeros, which the count leaves out.
+    // Padding is decoded as zeros, which are not counted.
     let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { output, count in
       values.withUnsafeBufferPointer { values in
         var offset = 0
@@ -34,9 +34,9 @@ package enum Base64 {
     return bad & 0x80 == 0 ? bytes : nil
   }
 
-  /// The padded text.
+  /// Encodes bytes, with padding.
   ///
-  /// - Complexity: O(n), three bytes a step.
+  /// - Complexity: O(n), three bytes per step.
   static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { output, count in
       alphabet.withUnsafeBufferPointer { alphabet in

@@ -1,4 +1,4 @@
-// Reads geometry columns: the well-known binary of all rows in one text, and where each row begins.
+// Reads geometry columns: the well-known binary of all rows in one text, with the offset of each row.
 
 import FeatureStore
 import GeoModel
@@ -10,7 +10,7 @@ import JSONRPC
 /// The geometries of a bulk request by row.
 package enum GeometryColumn {
   case points(x: [Double], y: [Double], z: [Double]?)
-  /// Nil where a row has no geometry.
+  /// Nil for rows without a geometry.
   case any([Geometry?])
 
   package var count: Int {
@@ -20,7 +20,7 @@ package enum GeometryColumn {
     }
   }
 
-  /// The simple features type of all geometries; `Unknown` where they have several, or none has one.
+  /// The simple features type of all geometries; `Unknown` if they have several types or there are none.
   package var type: String {
     switch self {
     case .points: return "Point"
@@ -34,7 +34,8 @@ package enum GeometryColumn {
 extension ColumnReader {
   /// A column of geometries.
   ///
-  /// - Throws: for offsets that are not those of the bytes, at the column; for geometries, with the indexes of the first 100.
+  /// - Throws: an error of the column if offsets do not fit the bytes; for invalid geometries, an error with the indexes of the
+  ///   first 100.
   package static func geometries(_ opaque: JSONOpaque) throws -> [Geometry?] {
     guard let value = opaque.value else { return [] }
     try value.requireObject()
@@ -68,7 +69,7 @@ extension ColumnReader {
     return geometry
   }
 
-  /// Where each row begins, and behind the last one where it ends.
+  /// The offset of each row's first byte, followed by the end of the last row.
   private static func offsets(_ value: JSONValue, of byteCount: Int) throws -> [Int] {
     let offsets = try integers(value)
     guard offsets.first == 0 else { throw value.error(expected: "offsets of which the first is 0") }
@@ -84,9 +85,9 @@ extension ColumnReader {
 
   // MARK: Features
 
-  /// The geometries of features in columns; nil without any.
+  /// The geometries of features in columns; nil if there are none.
   ///
-  /// - Parameter path: the pointer to the columns, within the params.
+  /// - Parameter path: the JSON Pointer of the columns in the params.
   package static func geometry(
     _ columns: OverlayProtocol.FeatureColumns, at path: String = ""
   ) throws -> GeometryColumn? {
@@ -105,7 +106,7 @@ extension ColumnReader {
     return .points(x: x, y: y, z: z)
   }
 
-  /// Features in columns as a batch; `geometry` is their geometries in the store's spatial reference.
+  /// Makes a batch of features in columns. `geometry` is already in the store's spatial reference.
   package static func batch(
     _ columns: OverlayProtocol.FeatureColumns, _ geometry: GeometryColumn?, at path: String = ""
   ) throws -> FeatureBatch {

@@ -35,7 +35,7 @@ package enum ColumnReader {
 
   /// A column of coordinates.
   ///
-  /// - Throws: for nulls and numbers that are not finite; an error lists the indexes of the first 100.
+  /// - Throws: for nulls and numbers that are not finite, with the indexes of the first 100.
   package static func numbers(_ opaque: JSONOpaque) throws -> [Double] {
     guard let value = opaque.value else { return [] }
     let numbers: [Double]
@@ -43,7 +43,7 @@ package enum ColumnReader {
       var read: [Double] = []
       read.reserveCapacity(value.count)
       do { try value.appendNumbers(to: &read) } catch {
-        // Nulls become NaN, which is reported by index below; other types are an error of the column.
+        // Nulls become NaN and are reported by index below; other types are an error of the whole column.
         read = try (0..<value.count).map { value[$0].isNull ? .nan : try value[$0].double() }
       }
       numbers = read
@@ -65,7 +65,7 @@ package enum ColumnReader {
 
   /// A column of attribute values.
   ///
-  /// - Throws: for infinite numbers, and values that nest too deep.
+  /// - Throws: for infinite numbers, and for values that are nested too deep.
   package static func attribute(_ opaque: JSONOpaque, named name: String) throws -> Column {
     let column = try read(opaque)
     if case .array(let values) = column {

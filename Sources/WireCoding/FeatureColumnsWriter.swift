@@ -5,10 +5,10 @@ import GeoProtocol
 import Geometry
 import JSON
 
-/// Gathers features row by row, and makes columns of them.
+/// Collects features row by row and makes columns of them.
 package struct FeatureColumnsWriter: ~Copyable {
   private let selection: FeatureWriter.Selection
-  /// The store's numbers of ``attributes``.
+  /// The indexes of ``attributes`` in the store.
   private let numbers: [Int]
   private let names: [String]
   private var ids: [Int64] = []
@@ -32,7 +32,7 @@ package struct FeatureColumnsWriter: ~Copyable {
     return attributes.reduce(bytes * 4 / 3) { $0 + $1.byteCount }
   }
 
-  /// - Parameter transformed: the geometry in the requested spatial reference; nil to write the feature's own.
+  /// - Parameter shape: the geometry to write.
   package mutating func append(_ row: FeatureRow, _ shape: FeatureWriter.Shape = .own) {
     ids.append(Int64(row.id))
     if selection.geometry { appendGeometry(row, shape) }
@@ -55,7 +55,7 @@ package struct FeatureColumnsWriter: ~Copyable {
     offsets.append(Int64(geometry.count))
   }
 
-  /// As `Geometry.wkb` does, without an array for each point.
+  /// Appends the same bytes as `Geometry.wkb`, without an array for each point.
   private mutating func appendPoint(_ x: Double, _ y: Double, _ z: Double) {
     geometry.append(1)
     withUnsafeBytes(of: UInt32(z.isNaN ? 1 : 1001).littleEndian) { geometry.append(contentsOf: $0) }
@@ -64,9 +64,9 @@ package struct FeatureColumnsWriter: ~Copyable {
     if !z.isNaN { withUnsafeBytes(of: z.bitPattern.littleEndian) { geometry.append(contentsOf: $0) } }
   }
 
-  /// The text of all features of a store, with M.
+  /// The text of all features of a store, including M.
   ///
-  /// - Parameter geometry: whether they have geometries, which a table has not.
+  /// - Parameter geometry: whether to write geometries; false for a table.
   package static func all(
     of store: FeatureStore, geometry: Bool, checking check: () throws -> Void
   ) throws -> JSONWriter {
@@ -83,7 +83,7 @@ package struct FeatureColumnsWriter: ~Copyable {
     return writer
   }
 
-  /// The columns, as text, so that what sends them copies bytes only.
+  /// The columns as text, so that sending them only copies bytes.
   package func columns() -> OverlayProtocol.FeatureColumns {
     var columns = OverlayProtocol.FeatureColumns()
     columns.ids = PackedColumn.integers(ids)
@@ -105,11 +105,11 @@ package struct FeatureColumnsWriter: ~Copyable {
   }
 }
 
-/// Numbers as base64.
+/// Numbers packed in base64.
 package enum PackedColumn {
   package static func integers(_ values: [Int64]) -> JSONOpaque { column("int64", values) }
 
-  /// NaN is null.
+  /// Packs doubles; NaN stands for null.
   package static func doubles(_ values: [Double]) -> JSONOpaque { column("float64", values.map(\.bitPattern)) }
 
   static func column<Word: FixedWidthInteger & Sendable>(_ type: String, _ words: [Word]) -> JSONOpaque {
@@ -123,7 +123,7 @@ package enum PackedColumn {
     }
   }
 
-  /// The member `data` of an object.
+  /// Writes the member `data` of an object.
   fileprivate static func write(_ base64: [UInt8], to writer: inout JSONWriter) {
     writer.key("data")
     base64.withUnsafeBufferPointer { writer.value(utf8: $0) }

@@ -7,29 +7,29 @@ import Geometry
 import JSON
 
 package enum FeatureWriter {
-  /// Which members of a feature are written.
+  /// The members of a feature that are written.
   package struct Selection: Sendable {
     /// Indexes of columns; nil for all.
     package var columns: [Int]?
     package var geometry = true
-    /// Whether geometries with M are written with it, as well-known text.
+    /// Whether geometries with M are written as well-known text, which can hold M.
     package var measures = false
-    /// Whether fields without a value are written as null: true for layers, whose fields are declared.
+    /// Whether fields without a value are written as null; true for layers, which declare their fields.
     package var nulls = false
 
     package init() {}
   }
 
-  /// The geometry that is written of a feature.
+  /// The geometry to write for a feature.
   package enum Shape: Sendable {
     case own
-    /// In the requested spatial reference; null without one.
+    /// A geometry in the requested spatial reference; nil writes null.
     case given(Geometry?)
   }
 
   /// Writes a GeoJSON Feature.
   ///
-  /// - Parameter checkpoint: called every few thousand positions; what it throws ends the writing.
+  /// - Parameter checkpoint: called every few thousand positions; an error that it throws ends the writing.
   package static func writeFeature(
     _ row: FeatureRow, _ schema: FeatureSchema, _ selection: Selection, _ shape: Shape = .own,
     to writer: inout JSONWriter, checkpoint: () throws -> Void
@@ -52,7 +52,7 @@ package enum FeatureWriter {
 
   /// Writes a graphic of an overlay. Members at their defaults are omitted.
   ///
-  /// - Parameter columns: indexes of the attributes' columns in the order to write; nil for the order of the store.
+  /// - Parameter columns: indexes of the attributes' columns, in the order to write; nil for the store's order.
   package static func writeGraphic(
     _ row: FeatureRow, _ schema: FeatureSchema, columns: [Int]? = nil, to writer: inout JSONWriter
   ) {
@@ -73,7 +73,7 @@ package enum FeatureWriter {
     writer.endObject()
   }
 
-  /// Writes the graphics of a range of indexes in the order of insertion as one object, by id.
+  /// Writes a range of graphics, by index in the order of insertion, as one object with a member per id.
   package static func writeGraphics(_ store: FeatureStore, _ range: Range<Int>, to writer: inout JSONWriter) {
     writer.beginObject()
     var index = 0

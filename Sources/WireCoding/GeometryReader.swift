@@ -1,10 +1,10 @@
-// Reads geometries from requests and documents: GeoJSON, WKT, WKB and envelopes, validated while they are read.
+// Reads geometries from requests and documents: GeoJSON, WKT, WKB and envelopes. Validates them while reading.
 
 import GeoProtocol
 import Geometry
 import JSON
 
-/// An invalid value with an error kind of its own; `error` names the value, what was expected and what was found.
+/// An invalid value with its own error kind; `error` names the value, the expected form and what was found.
 package struct WireFault: Error {
   package let kind: ErrorKind
   package let error: JSONError
@@ -33,7 +33,7 @@ enum GeometryReader {
     return point
   }
 
-  /// Fast path for `{"type": "Point", "coordinates": [x, y]}`, which allocates nothing; nil for anything else, which ``read(_:)`` handles.
+  /// Fast path for `{"type": "Point", "coordinates": [x, y]}` without allocation; nil for other forms, which ``read(_:)`` handles.
   @inline(__always)
   static func plainPoint(_ value: JSONValue) -> (x: Double, y: Double)? {
     guard value["type"].withUTF8({ isPoint($0) }) else { return nil }
@@ -105,7 +105,8 @@ enum GeometryReader {
     } catch { throw WireFault(.invalidGeometry, error) }
   }
 
-  /// Reads positions, all with as many coordinates (2 or 3) as the first: a mixed array is an error, since z would be invented or dropped.
+  /// Reads positions that all have as many coordinates (2 or 3) as the first. A mixed array is an error, since Z would be
+  /// invented or dropped.
   private static func positions(_ value: JSONValue) throws(WireFault) -> Positions {
     guard value.kind == .array else { throw fault(value, "an array of positions") }
     let count = value.count
@@ -182,12 +183,12 @@ enum GeometryReader {
     }
   }
 
-  /// What was expected in place of a geometry that cannot be read.
+  /// The expected form of a geometry that cannot be read.
   struct Refusal: Error {
     let expected: String
   }
 
-  /// Reads well-known binary without an SRID, which would contradict the reference of what contains it.
+  /// Reads well-known binary without an SRID, which could contradict the given spatial reference.
   static func geometry(
     wkb bytes: UnsafeRawBufferPointer, _ keepsEmptyPoints: Bool = false
   ) throws(Refusal) -> Geometry {
@@ -199,11 +200,11 @@ enum GeometryReader {
     }
   }
 
-  /// Applies the rules that the GeoJSON reader enforces (closed rings, two positions a line) to geometries from WKT and WKB.
+  /// Applies the rules of the GeoJSON reader (closed rings, two positions per line) to geometries from WKT and WKB.
   ///
-  /// - Parameter depth: the number of collections around it.
+  /// - Parameter depth: the number of enclosing collections.
   private static func checked(_ geometry: Geometry, _ value: JSONValue, _ depth: Int) throws(WireFault) -> Geometry {
-    // The readers of both refuse what is not finite; an empty member that is kept is not either.
+    // Both readers refuse numbers that are not finite, except for the NaN of empty members that are kept.
     if case .multiPoint = geometry { return geometry }
     if let fault = geometry.fault { throw WireFault(.invalidGeometry, value.typeError(expected: fault.expected)) }
     guard depth + geometry.depth <= Geometry.maximumDepth else {

@@ -1,4 +1,4 @@
-// Writes geometries into the output buffer: as GeoJSON, or as well-known text where they have M or lack some Z, which GeoJSON cannot express.
+// Writes geometries: as GeoJSON, or as well-known text if they have M or lack Z at some positions, which GeoJSON cannot express.
 
 import Geometry
 import JSON
@@ -10,10 +10,10 @@ package enum GeometryWriter {
   }
 
   /// - Parameters:
-  ///   - measures: whether M is written, which makes the whole geometry well-known text, as does a Z that is not known; otherwise M
-  ///     is omitted, and Z from lines and rings where one is not known.
-  ///   - checkpoint: called every 4096 positions and for each ring and line of GeoJSON, and not for well-known text.
-  ///     What it throws ends the writing; the buffer then holds incomplete JSON.
+  ///   - measures: whether M is written. A geometry with M, or with Z at only some positions, is then written as well-known text.
+  ///     Otherwise M is omitted, and so is Z of lines and rings that have it at only some positions.
+  ///   - checkpoint: called every 4096 positions, and for each ring and line of GeoJSON; not for well-known text. An error that
+  ///     it throws ends the writing; the buffer then holds incomplete JSON.
   package static func write(
     _ geometry: Geometry, measures: Bool, to writer: inout JSONWriter, checkpoint: () throws -> Void
   ) rethrows {
@@ -69,7 +69,7 @@ package enum GeometryWriter {
     writer.endObject()
   }
 
-  /// Writes a point from its coordinates, without a `Geometry` value: points are the most frequent geometry.
+  /// Writes a point from its coordinates without making a `Geometry`, since points are the most frequent geometry.
   @inline(__always)
   static func writePoint(x: Double, y: Double, z: Double?, to writer: inout JSONWriter) {
     begin("Point", "coordinates", &writer)

@@ -17,7 +17,7 @@ package struct GraphicReader {
 
   package init(transform: @escaping (Geometry, String) throws -> Geometry) { self.transform = transform }
 
-  /// - Parameter store: the store whose ids are taken; nil where no id is.
+  /// - Parameter store: the store in which ids may be taken; nil if no ids are.
   package mutating func readBatch(_ graphics: [JSONOpaque], beside store: FeatureStore?) -> FeatureBatch {
     var batch = FeatureBatch()
     batch.reserveCapacity(graphics.count)
@@ -91,7 +91,7 @@ package struct GraphicReader {
     try Wire.symbol(try SymbologyProtocol.Symbol(from: value), at: "symbol")
   }
 
-  /// The symbol that the simplestyle properties of a GeoJSON Feature describe.
+  /// The symbol for the simplestyle properties of a GeoJSON Feature.
   private static func styledSymbol(
     _ feature: JSONValue, _ properties: JSONValue, _ geometry: JSONValue
   ) throws -> Symbol? {
@@ -130,13 +130,13 @@ package struct GraphicReader {
     }
   }
 
-  /// Throws for an attribute that nests deeper than values of clients may.
+  /// Throws for an attribute that is nested deeper than values of clients may be.
   package static func checkDepth(_ value: JSONValue) throws(JSONError) {
     guard value.count > 0, value.depth > Value.depthLimit else { return }
     throw value.error(expected: Wire.depthExpected)
   }
 
-  /// An attribute's value.
+  /// Converts an attribute's value.
   package static func attribute(_ value: JSONValue) -> AttributeValue {
     switch value.kind {
     case .string: .string(value.withUTF8 { String(decoding: $0, as: UTF8.self) })
@@ -150,9 +150,9 @@ package struct GraphicReader {
 
   // MARK: Updates
 
-  /// Reads the updates of one call or several. The index of a failure is that within its call.
+  /// Reads the updates of one or more calls. The index of a failure is its index within the call.
   ///
-  /// - Parameter store: the graphics to edit; updates of other ids fail.
+  /// - Parameter store: the graphics to edit; updates of unknown ids fail.
   package mutating func readEdits(_ calls: [[JSONOpaque]], of store: FeatureStore?) -> [FeatureEdit] {
     var edits: [FeatureEdit] = []
     edits.reserveCapacity(calls.reduce(0) { $0 + $1.count })
@@ -180,7 +180,7 @@ package struct GraphicReader {
       try attributes.requireObject()
       try attributes.forEachMember { (name, value) throws(JSONError) in
         try Self.checkDepth(value)
-        // Null leaves the attribute unchanged, as absence does; `clear` removes it.
+        // Null leaves the attribute unchanged, like a missing member; `clear` removes it.
         guard value.isPresent else { return }
         edit.attributes.append((String(decoding: name, as: UTF8.self), Self.attribute(value)))
       }

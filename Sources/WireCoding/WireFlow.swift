@@ -62,12 +62,12 @@ extension Wire {
   /// An expression as text or as CQL2 JSON.
   package static func expression(_ given: JSONOpaque) throws(ExpressionError) -> Expression {
     if let value = given.value { return try Expression(value) }
-    // Written by the server itself.
+    // The server itself has written the value, so it parses.
     guard let document = try? JSONDocument(given.jsonText) else { return try Expression("") }
     return try document.read { (value) throws(ExpressionError) in try Expression(value) }
   }
 
-  /// An expression as clients are sent it: as text.
+  /// An expression in the form for clients, which is text.
   package static func opaque(_ expression: Expression) -> JSONOpaque { .written { $0.value(expression.text) } }
 
   package static func property(_ it: PropertyDefinition) -> ViewModelProtocol.PropertyDefinition {
@@ -100,7 +100,7 @@ extension Wire {
       })
   }
 
-  /// The wire's form of an optional value; null becomes absent.
+  /// An optional value in the form of the wire; null becomes absent.
   package static func present(_ value: Value?) -> JSONOpaque? { value.flatMap { $0.isNull ? nil : opaque($0) } }
 
   // MARK: View models
@@ -145,7 +145,7 @@ extension Wire {
 
   // MARK: Objects by id
 
-  /// The object with an id; nil, which stands for the session, where no id is given.
+  /// The object with an id; nil, which stands for the session, if no id is given.
   ///
   /// - Parameter member: the name of the param, for errors.
   package static func object(_ id: String?, _ member: String, in world: World) throws -> ObjectReference? {

@@ -1,4 +1,4 @@
-// Maps, scenes and what is in them, both ways.
+// Converts maps, scenes and their contents between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -38,7 +38,7 @@ extension Wire {
 
   // MARK: Layers
 
-  /// The map or the scene that params name: exactly one.
+  /// The map or scene given in params, of which exactly one is required.
   package static func content(_ map: String?, _ scene: String?) throws(ModelError) -> ViewContent {
     switch (map, scene) {
     case (let map?, nil): .map(ID(map))

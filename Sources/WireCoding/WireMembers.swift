@@ -1,4 +1,4 @@
-// Members of objects on the wire, both ways: one case a type of value, whatever members have it.
+// Converts members of objects between the wire and the model: one case per type of value, whatever the member.
 
 import Expressions
 import FeatureStore
@@ -8,9 +8,9 @@ import Geometry
 import JSON
 
 extension Wire {
-  /// An object as results have it: its id, its revision and its members that are not null.
+  /// An object in the form of results: its id, its revision and its members that are not null.
   ///
-  /// Written now, so that nothing of the world is held.
+  /// Encoded immediately, so that nothing of the world is retained.
   package static func object<Object: Entity>(_ object: Object, _ world: World) -> JSONOpaque {
     .made { writer in
       begin(object, &writer)
@@ -25,7 +25,7 @@ extension Wire {
     }
   }
 
-  /// The object with an id.
+  /// The object with an id, in the form of results.
   package static func object<Object: Entity>(_ id: ID<Object>, in world: World) throws(ModelError) -> JSONOpaque {
     guard let found = Object.current(id, in: world) else { throw .unknownID(Object.collection, id.rawValue) }
     return object(found, world)
@@ -37,9 +37,9 @@ extension Wire {
     writer.value(object.id.rawValue)
   }
 
-  /// An object as documents have it, without the objects in it.
+  /// An object in the form of documents, without the objects in it.
   ///
-  /// - Parameter more: what documents have of it that is no member.
+  /// - Parameter more: values that documents have in addition to the members.
   package static func saved<Object: Entity>(
     _ object: Object, _ world: World, and more: [(name: String, value: JSONOpaque)] = []
   ) -> JSONOpaque {
@@ -58,7 +58,7 @@ extension Wire {
     }
   }
 
-  /// The members that a command sets, as the model has them.
+  /// Converts the members that a command sets to the model's form.
   package static func changes(_ members: [(name: String, value: MemberPayload?)]) throws -> [MemberChange] {
     try members.map { name, payload in
       do { return MemberChange(name, try payload.map { try value($0, at: name) }) } catch let error as SymbologyError {
@@ -67,7 +67,7 @@ extension Wire {
     }
   }
 
-  /// - Parameter name: of the member, for errors.
+  /// - Parameter name: the name of the member, for errors.
   private static func value(_ payload: MemberPayload, at name: String) throws -> MemberValue {
     switch payload {
     case .boolean(let flag): .flag(flag)
@@ -128,12 +128,12 @@ extension MemberValue: JSONEncodable {
     case .surface(let surface): Wire.surface(surface).encode(to: &writer)
     case .time(let time): Wire.time(time).encode(to: &writer)
     case .viewpoint(let viewpoint): Wire.viewpoint(viewpoint).encode(to: &writer)
-    // No object has them: the model makes values of them.
+    // No stored member has these: the model converts them to other values.
     case .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget: writer.null()
     }
   }
 
-  /// As documents have it: without the lists of objects that are written by themselves.
+  /// Writes the value in the form of documents, without lists of objects that are written separately.
   func encodeSaved(to writer: inout JSONWriter) {
     switch self {
     case .basemap(let basemap): MapProtocol.BasemapUpdate(name: basemap.name?.string).encode(to: &writer)

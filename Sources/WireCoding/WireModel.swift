@@ -1,4 +1,4 @@
-// Model values as wire types, and wire types as model values: one function each, both ways, no decisions.
+// Converts between model values and wire types: one function per type and direction, without decisions.
 
 import GeoModel
 import GeoProtocol
@@ -54,7 +54,7 @@ package enum Wire {
     }
   }
 
-  /// A schema as it was saved.
+  /// A schema in its saved form.
   package static func sourceLayer(_ layer: SourceProtocol.SourceLayer) -> SourceLayer {
     SourceLayer(
       name: layer.name, geometryType: layer.geometryType, featureCount: layer.featureCount,
@@ -108,7 +108,7 @@ package enum Wire {
       speed: location.speed, course: location.course, isLastKnown: location.isLastKnown)
   }
 
-  /// - Parameter path: where it stands, for errors.
+  /// - Parameter path: the JSON Pointer of the extent, for errors.
   package static func timeExtent(_ extent: LayerProtocol.TimeExtent, at path: String) throws -> TimeExtent {
     let start = try extent.startTime.map { try instant($0, "\(path)/startTime") }
     let end = try extent.endTime.map { try instant($0, "\(path)/endTime") }

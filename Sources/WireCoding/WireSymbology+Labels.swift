@@ -83,7 +83,7 @@ extension Wire {
       priority: label.priority, definition: label.definition)
   }
 
-  /// - Parameter cluster: nil for a feature.
+  /// - Parameter cluster: the id of a cluster; nil for a feature.
   package static func popup(_ popup: Popup, of id: Int, cluster: String? = nil) -> SymbologyProtocol.Popup {
     .init(
       id: id, cluster: cluster, title: popup.title.string,

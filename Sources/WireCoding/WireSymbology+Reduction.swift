@@ -36,7 +36,7 @@ extension Wire {
       popup: reduction.popup.map(popup), isPopupEnabled: reduction.isPopupEnabled)
   }
 
-  /// A statistic, under its own name or that of its type and field.
+  /// A statistic with its given name, or else one made from its type and field.
   package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
     let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")
     return NamedStatistic(name: name, .init(wire.type), of: wire.field)

@@ -140,7 +140,7 @@ extension Wire {
     try within("stops") { () throws(SymbologyError) in try Ramp(stops) }
   }
 
-  /// The stops of a size ramp: `stops`, or two from `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
+  /// The stops of a size ramp: `stops`, or two stops from `minDataValue`, `maxDataValue`, `minSize` and `maxSize`.
   private static func ramp(_ size: SymbologyProtocol.VisualVariable.Size) throws(SymbologyError) -> Ramp<Double> {
     let ends = [size.minDataValue, size.maxDataValue, size.minSize, size.maxSize].compactMap { $0 }
     switch (size.stops, ends.count) {

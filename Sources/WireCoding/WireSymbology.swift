@@ -6,7 +6,7 @@ import Geometry
 import JSON
 
 extension Wire {
-  /// The deepest nesting of composite symbols.
+  /// Maximum nesting of composite symbols.
   private static let maxSymbolDepth = 8
 
   /// A colour from text that the decoder has validated.
@@ -39,7 +39,7 @@ extension Wire {
     }
   }
 
-  /// A symbol whose errors have the name of its member in their path.
+  /// Converts a symbol; the paths of errors begin with the name of its member.
   static func symbol(_ symbol: SymbologyProtocol.Symbol, at member: String) throws(SymbologyError) -> Symbol {
     try within(member) { () throws(SymbologyError) in try self.symbol(symbol) }
   }
@@ -70,7 +70,7 @@ extension Wire {
     do { return try body() } catch { throw error.under(segments) }
   }
 
-  /// Converts the elements of a list; the paths of errors have its name and the element's index.
+  /// Converts the elements of a list; the paths of errors begin with its name and the element's index.
   static func each<Element, R>(
     _ list: String, _ elements: [Element], _ convert: (Element) throws(SymbologyError) -> R
   ) throws(SymbologyError) -> [R] {

@@ -49,7 +49,7 @@ extension Wire {
 
   package static func opaque(_ value: Value) -> JSONOpaque { .written { value.encode(to: &$0) } }
 
-  /// The value as an input of an expression.
+  /// Converts the value to an input of an expression.
   package static func attribute(_ value: Value) -> AttributeValue {
     switch value {
     case .null: .null
@@ -74,7 +74,7 @@ extension Wire {
 }
 
 extension Value: JSONEncodable {
-  /// Nil when the text is not JSON or nested too deeply.
+  /// Nil if the text is not JSON or is nested too deep.
   package init?(json text: String) {
     guard let document = try? JSONDocument(text), let value = try? document.read({ try Wire.value($0) }) else {
       return nil
@@ -115,7 +115,7 @@ extension Value: JSONEncodable {
   }
 }
 
-/// A time in a client's params.
+/// Reads a time in a client's params.
 ///
 /// - Parameter path: the JSON Pointer of `text`, for errors.
 package func instant(_ text: String, _ path: String) throws -> Instant {

@@ -1,4 +1,4 @@
-// Views and viewpoints, both ways.
+// Converts views and viewpoints between the wire and the model.
 
 import GeoModel
 import GeoProtocol
@@ -36,7 +36,7 @@ extension Wire {
     return try GeometryReader.read(value, keepsEmptyPoints: keepsEmptyPoints)
   }
 
-  /// The box of a geometry that is one; nil for others.
+  /// The box, if the geometry was given as one; nil for others.
   package static func envelope(ofGeometry value: JSONValue) throws(WireFault) -> Envelope? {
     try GeometryReader.envelope(value)
   }
@@ -82,7 +82,7 @@ extension Wire {
     }
   }
 
-  /// A box stays one, so that it comes back as it was given.
+  /// Keeps a box a box, so that results have the form that was given.
   private static func bounding(
     _ geometry: JSONOpaque, padding: Double, _ rotation: Double?, _ reference: String
   ) throws(WireFault) -> ViewpointTarget {
@@ -100,7 +100,7 @@ extension Wire {
       wanderExtentFactor: display.wanderExtentFactor, initialZoomScale: display.initialZoomScale)
   }
 
-  /// The positions that were transformed, null for the others.
+  /// The transformed positions, with null for those that failed.
   package static func list<V: JSONEncodable & SendableMetatype>(
     _ results: [Result<Point, TransformError>], _ value: @escaping @Sendable (Point) -> V
   ) -> JSONOpaque {
@@ -113,7 +113,7 @@ extension Wire {
     }
   }
 
-  /// The positions that have no coordinates in the target; nil without any.
+  /// The positions without coordinates in the target; nil if there are none.
   package static func failures(_ results: [Result<Point, TransformError>]) -> [ErrorsProtocol.ItemFailure]? {
     let failures = results.enumerated().compactMap { index, result -> ErrorsProtocol.ItemFailure? in
       guard case .failure(let error) = result else { return nil }

@@ -1,10 +1,10 @@
-// What the generated conversions between enumerations of model and protocol have in common.
+// The common part of the generated conversions between enumerations of the model and of the protocol.
 
 import GeoProtocol
 
-/// An enumeration of the model, or of a room above it, with the cases of one of the protocol.
+/// An enumeration of the model, or of a room above it, with the same cases as one of the protocol.
 ///
-/// The definition names it as `model` of the protocol's; the conformance is generated, as switches over every case.
+/// The protocol's enumeration names it as `model` in the definition. The conformance is generated, as switches over all cases.
 package protocol WireWord: Sendable {
   associatedtype Word: WireEnum
   init(_ wire: Word)

@@ -1,4 +1,4 @@
-// The command line, by hand: a parser library would cost as much as the rest of the start.
+// The command line, parsed by hand: a parser library would take as long as the rest of the start.
 
 import Files
 import GeoProtocol
@@ -38,10 +38,10 @@ struct Flags {
   var logLevel = Logger.Level.warning
   var limits = SessionLimits()
   var documentBytes = 1 << 30
-  /// The flags that decide what is answered, as arguments.
+  /// The flags that influence answers, as arguments, for traces.
   var replayed: [String] = []
 
-  /// The flags, or the end of the process when they ask for it or make no sense.
+  /// Parses the flags. Ends the process for flags that ask for that, such as help, and for invalid ones.
   static func parse(_ arguments: [String]) -> Flags {
     var flags = Flags()
     var rest = arguments.dropFirst()
@@ -60,7 +60,7 @@ struct Flags {
         return number
       }
       switch name {
-      // Clients of LSP name the transport; there is no other.
+      // LSP clients pass the transport; only this one exists.
       case "--stdio": break
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
       case "--help": leave(help, code: 0, on: 1)
@@ -91,7 +91,7 @@ struct Flags {
     return flags
   }
 
-  /// The real path of a directory. One that is not there is refused now: a server that opens nothing would only puzzle later.
+  /// The real path of a directory. A missing one is refused at the start, since the server would otherwise refuse every file later.
   private static func directory(_ name: String) -> String {
     guard let path = realPath(name), let identity = FileIdentity(path: path) else {
       leave("geomodel-server: --allow-dir \(name): \(errorText())\n", code: 66, on: 2)

@@ -1,4 +1,4 @@
-// The wiring: logger, trace, libraries, session.
+// Connects logger, trace, libraries and session.
 
 import GeoModel
 import GeoProtocol
@@ -16,7 +16,7 @@ func serve(_ flags: Flags) -> Never {
   if let path = flags.traceFile {
     trace = TraceFile(
       path: path, server: "geomodel-server \(WireProtocol.productVersion)", arguments: flags.replayed,
-      // The real time, the process's memory, how fast the client reads, what the system has.
+      // Inputs that vary between runs: real time, the process's memory, the client's reading speed, the means of confinement.
       varying: ["now", "residentBytes", "unread", "confinement"]
     ) { code in
       logger.error("the trace \(path) is not whole: \(errorText(code))")

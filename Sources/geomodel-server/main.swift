@@ -1,4 +1,5 @@
-// The process: flags in, one session on standard input and output; or the role of a reader, a writer or an engine, which the server starts.
+// The process: parses flags and serves one session on standard input and output; or runs as a reader, a writer or an engine, which the
+// server starts.
 
 import Reader
 

@@ -1,12 +1,13 @@
-// The lists in the change log of what the definition has since a version: each a line made of name and doc.
+// The generated lists in the change log: elements that are new since a version, each with name and doc.
 
 struct ChangeLog {
   let definition: Definition
   private static let (begin, end) = ("<!-- in the definition since ", "<!-- end of the list -->")
 
-  /// The text with its lists made anew: each is between a line `<!-- in the definition since 0.2 -->` and one that ends it.
+  /// The text with its lists generated again. Each list is between a line `<!-- in the definition since 0.2 -->` and a line that
+  /// ends it.
   ///
-  /// - Returns: nil where there is no list for the newest version.
+  /// - Returns: nil if there is no list for the newest version.
   func updated(_ text: String) -> String? {
     var lines: [String] = []
     var isInList = false
@@ -27,7 +28,7 @@ struct ChangeLog {
     var listed: Set<String> = []
     func isNew(_ about: About) -> Bool { about.since.hasPrefix(version + ".") }
     func line(_ name: String, _ about: About) -> String? {
-      // Params of a method may be an object's members, which are listed with its type.
+      // A method's params may be an object's members, which are already listed with its type.
       guard isNew(about), listed.insert("\(about.path)").inserted else { return nil }
       return "- `\(name)`: \(Prose.summary(about.doc))"
     }

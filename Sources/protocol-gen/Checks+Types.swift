@@ -1,4 +1,4 @@
-// Checks of types: each is used, and none contains itself without end.
+// Checks of types: each is used, and none contains itself endlessly.
 
 extension Checks {
   func unusedTypes() {
@@ -12,7 +12,7 @@ extension Checks {
     }
   }
 
-  /// An object that contains itself could never end; a union can, and is `indirect` in Swift.
+  /// An object that contains itself would be endless. A union may contain itself; it is `indirect` in Swift.
   func recursion() {
     for type in definition.types {
       guard case .object = type.kind else { continue }

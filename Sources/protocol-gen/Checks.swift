@@ -1,4 +1,4 @@
-// Checks of a definition beyond its shape: names, references, ranges, unused elements.
+// Checks of a definition beyond its structure: names, references, ranges, unused elements.
 
 struct Checks {
   let definition: Definition
@@ -125,7 +125,7 @@ struct Checks {
     }
   }
 
-  /// Members hold words of enumerations as texts, so each of these needs its model's.
+  /// Enumerations used by members need a `model`, since member tables hold their values as texts.
   private func words(_ members: [Property]) {
     for member in members {
       for name in member.type.names + (member.settable?.names ?? []) {
@@ -135,7 +135,7 @@ struct Checks {
     }
   }
 
-  /// At least one element, and no two with the same case name in Swift.
+  /// Checks that there is at least one element, and that no two have the same case name in Swift.
   private func distinct(_ list: [(String, About)], _ what: String, at path: Path) {
     if list.isEmpty { problems.report(path, "expected at least one \(what), found none") }
     for (name, about) in list {
@@ -146,7 +146,7 @@ struct Checks {
   private func properties(_ list: [Property], of element: Path) {
     for property in list {
       let path = property.about.path
-      // Names of languages with snake_case differ too.
+      // Names also have to differ in languages with snake_case.
       problems.unique("\(element) \(Names.snake(property.name))", at: path, "property \(property.name) occurs twice")
       if property.isForeign {
         if !property.isOptional { problems.report(path, "a property that another standard names is optional") }
@@ -202,7 +202,7 @@ struct Checks {
 
   // MARK: Messages
 
-  /// Params are always an object of their own, so that absent params mean an empty one.
+  /// Params are always an object type, so that absent params mean an empty object.
   private func params(_ payload: Payload, _ path: Path) {
     switch payload {
     case .properties(let list): properties(list, of: path)

@@ -1,4 +1,4 @@
-// The command line: definition, outputs, write or compare.
+// The command line: the definition's folder, the outputs, and whether to write or compare.
 
 struct Command {
   static let usage = """
@@ -14,7 +14,7 @@ struct Command {
   private var folder = ""
   private var isCheck = false
   private var swiftImports = ["JSON"]
-  /// The folder or file for each flag.
+  /// The output folder or file for each flag.
   private var outputs: [String: String] = [:]
 
   /// Nil for an invalid command line.
@@ -53,7 +53,7 @@ struct Command {
     if let path = outputs["--reference"] { differing += try update(path, generator.reference()) }
     if let path = outputs["--openrpc"] { differing += try update(file: path, generator.openrpc()) }
     if let path = outputs["--schemas"] {
-      // The folder may be the definition's own: other files in it stay.
+      // The folder may be that of the definition, so other files in it stay.
       for (name, text) in generator.schemas().sorted(by: { $0.key < $1.key }) {
         differing += try update(file: path + "/" + name, text)
       }

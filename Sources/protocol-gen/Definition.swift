@@ -31,7 +31,7 @@ struct Definition {
     return newest.parts.prefix(2).map(String.init).joined(separator: ".")
   }
 
-  /// The names in `start` and of all types that they lead to; `next` names those that a type leads to.
+  /// The names in `start` and all names reachable from them; `next` returns the direct references of a type.
   func reachable(
     from start: [String], _ next: (TypeDefinition) -> [String] = \.references
   ) -> Set<String> {
@@ -68,7 +68,7 @@ struct About {
 struct Domain {
   var name: String
   var about: About
-  /// The root type of the domain's files, if it has files.
+  /// The root type of the domain's files, if the domain defines a file format.
   var file: String?
   var kinds: [Kind] = []
   var types: [TypeDefinition] = []
@@ -84,7 +84,7 @@ indirect enum TypeExpression: Hashable {
   case array(TypeExpression, Constraints)
   case map(TypeExpression)
 
-  /// Whether it lists members to be cleared.
+  /// Whether it is a list of members to be cleared.
   var namesMembers: Bool { if case .array(.named("MemberName"), _) = self { true } else { false } }
 
   /// The type names it references.
@@ -106,7 +106,7 @@ struct Constraints: Hashable {
   var maxLength: Int?
   var minItems: Int?
   var maxItems: Int?
-  /// Matches the whole string.
+  /// A regular expression for the whole string.
   var pattern: String?
 
   var isEmpty: Bool { self == Constraints() }
@@ -117,12 +117,12 @@ struct Property {
   var type: TypeExpression
   var about: About
   var isOptional = false
-  /// Whether another standard defines the name, so that it may be a keyword of a language.
+  /// Whether another standard defines the name, so that it may be a keyword in some language.
   var isForeign = false
   var defaultValue: Tree?
   var unit: String?
   var constraints = Constraints()
-  /// For a member of an object of the state tree: changes are published, coalesced in this way.
+  /// For a member of an object of the state tree: its changes are published and coalesced in this way.
   var coalescing: Coalescing?
   /// The type in the params of commands that set it; nil if no command does.
   var settable: TypeExpression?
@@ -131,15 +131,15 @@ struct Property {
   var example: Tree?
   var form: Form?
 
-  /// How a document has a member of an object, if not like all others.
+  /// The form of a member of an object in documents, if it differs from that of others.
   enum Form: String, CaseIterable {
-    /// Behind the others, and written piece by piece: other objects, or long data.
+    /// After the others and in pieces: other objects, or long data.
     case apart
-    /// Only where something asks for it.
+    /// Only in some cases.
     case occasional
   }
 
-  /// Whether a document has it as a member of its object.
+  /// Whether documents contain it as a member of its object.
   var isInDocuments: Bool { saved == .written || saved == .unnoticed }
 
   var mayBeAbsent: Bool { isOptional || defaultValue != nil }
@@ -170,13 +170,13 @@ struct TypeDefinition {
   /// Its Python type, and the parameter type for arrays of it.
   var python: String?
   var pythonArray: String?
-  /// Of an opaque type; nil where strict clients may send any members.
+  /// For an opaque type: which members strict clients may send; nil for any.
   var strictness: Strictness?
-  /// The collection of the state tree whose objects it describes: their members are read from the model's tables.
+  /// The collection of the state tree whose objects it describes. Their members are read from the model's tables.
   var collection: String?
-  /// Of an enumeration: the model's, which has the same cases.
+  /// For an enumeration: the enumeration of the model with the same cases.
   var model: ModelType?
-  /// The type of objects whose saved members are properties of this one.
+  /// The type of objects whose saved members are properties of this type.
   var members: String?
   var example: Tree?
 
@@ -188,18 +188,18 @@ struct TypeDefinition {
     }
   }
 
-  /// The names of the types in it.
+  /// The names of the types that it references.
   var references: [String] {
     if case .opaque(let schema) = kind { schema.references } else { properties.flatMap(\.type.names) }
   }
 
-  /// The names of the types that its values contain directly: not in an array or a map.
+  /// The names of the types that its values contain directly, not in an array or a map.
   var contained: [String] {
     properties.compactMap { if case .named(let name) = $0.type { name } else { nil } }
   }
 }
 
-/// An enumeration of the server's, which the definition names after its module: `GeoModel.Layer.Kind`.
+/// An enumeration of the server, with the name of its module in front: `GeoModel.Layer.Kind`.
 struct ModelType {
   let module: String
   let name: String
@@ -212,7 +212,7 @@ struct ModelType {
   }
 }
 
-/// When the members that an opaque type's schema names are all that strict clients may send.
+/// When strict clients may only send the members that an opaque type's schema names.
 enum Strictness: String, CaseIterable { case always, untagged }
 enum Coalescing: String, CaseIterable { case latest, merge, keyed, every }
 /// How a document stores a member: with the object; with the object, though its changes do not modify the document; or
@@ -237,12 +237,12 @@ struct Method {
   var about: About
   var shape: Shape
   var params: Payload
-  /// Names of the groups whose params and errors it has too.
+  /// Names of included groups, which add params and errors.
   var includes: [String] = []
-  /// The type of objects whose settable members are params.
+  /// The type of objects whose settable members are added as params.
   var members: String?
   var result: Payload
-  /// The members of the parts in which it sends its result when asked to; empty if it does not.
+  /// The members of a part, if the method can send its result in parts; else empty.
   var part: [Property] = []
   var errors: [String]
   var exampleParams: Tree?

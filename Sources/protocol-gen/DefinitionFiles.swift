@@ -3,7 +3,7 @@
 import JSON
 
 extension Definition {
-  /// Reads and checks; errors are collected in `problems`.
+  /// Reads and checks the definition. Errors are collected in `problems`.
   static func read(_ folder: String, _ problems: Problems) throws -> Definition {
     let names = Files.list(folder + "/domains").filter { $0.hasSuffix(".json") }
     let ordered = names.filter { $0 == "session.json" } + names.filter { $0 != "session.json" }
@@ -39,7 +39,7 @@ extension Definition {
     return definition
   }
 
-  /// Reads a file's object with `body`, and appends its name and bytes to those that are hashed.
+  /// Reads a file's object with `body`, and appends the file's name and bytes to the hashed content.
   private static func read<T>(
     _ folder: String, _ file: String, _ hashed: inout [UInt8], _ problems: Problems, _ body: (ObjectReader) -> T?
   ) throws -> T? {

@@ -25,7 +25,7 @@ struct Examples {
     }
   }
 
-  /// The member `meta` of all params.
+  /// The member `meta`, which all params have.
   static func meta(since about: About) -> Property {
     Property(
       name: "meta", type: .named("Meta"),
@@ -39,7 +39,7 @@ struct Examples {
     if let value = property.defaultValue { check(value, property, at: property.about.path / "default") }
   }
 
-  /// An error's example is its whole data, or only the members beyond kind, path and expected.
+  /// The example of an error is its whole data, or only the members other than kind, path and expected.
   private func check(_ error: ErrorDefinition, _ example: Tree) {
     let path = error.about.path / "example"
     let common = ["kind", "path", "expected"].map {
@@ -115,7 +115,7 @@ struct Examples {
     }
   }
 
-  /// Checks of a JSON Schema: the type, required members and a first-level enum.
+  /// Checks some rules of a JSON Schema: the type, required members and an enum at the first level.
   private func checkOutline(_ value: Tree, _ schema: Tree, at path: Path) {
     let allowed = schema["type"].map { $0.string.map { [$0] } ?? $0.elements.compactMap(\.string) }
     if let allowed, !allowed.contains(where: { Self.matches(value, $0) }) {

@@ -1,4 +1,4 @@
-// The JSON Schema of files, for editors and for validation without a server.
+// The JSON Schema of a file format, for editors and for validation without a server.
 
 struct FileSchema {
   let definition: Definition
@@ -19,7 +19,7 @@ struct FileSchema {
     return .object(head.members + Self.local(schemas.schema(rootType)).members + [definitions])
   }
 
-  /// References to `$defs` replace those to OpenRPC's components.
+  /// Replaces references to OpenRPC's components by references to `$defs`.
   private static func local(_ tree: Tree) -> Tree {
     switch tree {
     case .string(let text) where text.hasPrefix("#/components/schemas/"):

@@ -2,10 +2,10 @@
 
 struct Generator {
   let definition: Definition
-  /// The modules imported by generated Swift; tests generate into a module of their own.
+  /// The modules that generated Swift imports. Tests generate into a module of their own.
   var swiftImports = ["JSON"]
 
-  /// Texts by file name below the folder.
+  /// Swift files of the wire types: texts by file name, relative to the folder.
   func swift() -> [String: String] {
     let coding = SwiftCoding(definition: definition)
     let wire = SwiftTypes(coding: coding)
@@ -24,7 +24,7 @@ struct Generator {
     return files
   }
 
-  /// Texts by file name, by room.
+  /// Swift files for other rooms: texts by file name, by room.
   func rooms() -> [(room: String, files: [String: String])] {
     let kinds = SwiftKinds(definition: definition)
     return [
@@ -39,7 +39,7 @@ struct Generator {
 
   func openrpc() -> String { OpenRPC(definition: definition).document.text(width: 110) + "\n" }
 
-  /// A JSON Schema for each domain that has files.
+  /// A JSON Schema for each domain with a file format.
   func schemas() -> [String: String] {
     var files: [String: String] = [:]
     for domain in definition.domains {

@@ -1,6 +1,6 @@
-// Params and errors that several methods share: a group declares them once, and methods include it.
+// Params and errors that several methods share: declared once in a group, which methods include.
 
-/// In Swift a protocol of the params, to which those of every including method conform.
+/// A group of params. In Swift it is a protocol, to which the params of all including methods conform.
 struct ParamGroup {
   var name: String
   var domain: String
@@ -20,15 +20,15 @@ extension ParamGroup {
 extension Definition {
   var groups: [ParamGroup] { domains.flatMap(\.groups) }
 
-  /// Adds what methods include: params before their own, errors behind them. In generated files but Swift nothing shows that a
-  /// param comes from a group.
+  /// Adds included params before those of a method, and included errors after its own. Only generated Swift shows that a param
+  /// comes from a group.
   mutating func expandGroups(_ problems: Problems) {
     let groups = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var unused = Set(groups.keys)
     for domain in domains.indices {
       for number in domains[domain].methods.indices {
         let method = domains[domain].methods[number]
-        // From the last, as each comes before what is there.
+        // In reverse order, since each group's params are inserted at the front.
         for (index, name) in method.includes.enumerated().reversed() {
           let path = method.about.path / "include" / index
           guard let group = groups[name] else {
@@ -41,7 +41,7 @@ extension Definition {
             continue
           }
           domains[domain].methods[number].params = .properties(group.params + own)
-          // A method may have an error for reasons of its own.
+          // A method may itself declare an error that the group has.
           let known = domains[domain].methods[number].errors
           domains[domain].methods[number].errors += group.errors.filter { !known.contains($0) }
         }
@@ -64,7 +64,7 @@ extension SwiftTypes {
     }
   }
 
-  /// The protocols of the groups that a method includes, with their domains.
+  /// The protocols of the groups that a method includes, qualified by their domains.
   func conformances(of method: Method) -> [String] {
     method.includes.compactMap { name in
       definition.groups.first { $0.name == name }.map { SwiftCoding.namespace($0.domain) + "." + $0.name }

@@ -1,22 +1,22 @@
-// Kinds of object: each is declared once, in its domain; the model's collections and the forms in documents are derived.
+// Kinds of objects: each is declared once, in its domain; the model's collections and the forms in documents are derived.
 
 struct Kind {
   enum IDs: String, CaseIterable { case unique, names, nodes }
-  /// How documents have the objects: not at all; by code of their own; in a list of the document, by their members.
+  /// The form of the objects in documents: none; written by special code; in a list of the document, by their members.
   enum Document: String, CaseIterable { case none, own, listed }
 
   var path: Path
   var domain: String
-  /// The member of the state tree's root that holds the objects.
+  /// The member of the state tree's root that contains the objects.
   var collection: String
   /// The Swift type of one object.
   var model: String
-  /// The name of one object, and of the member of the wire that holds its id.
+  /// The noun for one object, which is also the name of the member with its id on the wire.
   var noun: String
-  /// The collection that precedes it in the tree; nil for the first.
+  /// The preceding collection in the tree; nil for the first one.
   var after: String?
   var ids: IDs
-  /// Whether an object closes with another, its `owner`.
+  /// Whether an object closes with its `owner`.
   var isOwned: Bool
   /// Whether undo removes and restores the objects.
   var isUndoable: Bool
@@ -36,7 +36,7 @@ extension Kind {
 }
 
 extension Definition {
-  /// Orders the kinds of all domains: each follows the one that it names; those that name the same one, by their names.
+  /// Orders the kinds of all domains: each follows the kind that it names; kinds that name the same one are sorted by name.
   mutating func orderKinds(_ problems: Problems) {
     let all = domains.flatMap(\.kinds).sorted { $0.collection < $1.collection }
     for kind in all {
@@ -60,7 +60,7 @@ extension Definition {
     }
   }
 
-  /// Adds the types of listed objects to the domain that has documents, and their lists to its file.
+  /// Adds the types of listed objects to the domain that defines documents, and lists of them to its file format.
   mutating func expandSavedKinds(_ problems: Problems) {
     guard let index = domains.firstIndex(where: { $0.file != nil }),
       let file = domains[index].types.firstIndex(where: { $0.name == domains[index].file })
@@ -83,7 +83,7 @@ extension Definition {
 }
 
 extension Kind {
-  /// The form of an object in a document: its id, its owner, and the members that are saved.
+  /// The form of an object in a document: its id, its owner, and its saved members.
   fileprivate func savedType(_ type: TypeDefinition, in domain: String) -> TypeDefinition {
     func property(_ name: String, _ doc: String, isOptional: Bool = false) -> Property {
       Property(

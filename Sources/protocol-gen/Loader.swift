@@ -1,4 +1,4 @@
-// Converts the files' trees to the typed definition; strict, so that a misspelt member is an error.
+// Converts the files' trees to the typed definition. Strict, so that a misspelt member is an error.
 
 extension Domain {
   init(_ reader: ObjectReader) {
@@ -13,7 +13,7 @@ extension Domain {
     statePaths = reader.objects("state") { StatePath($0, domain: name) }
   }
 
-  /// The domain "errors", of types in errors.json.
+  /// Makes the domain "errors" from the types in errors.json.
   init(errors reader: ObjectReader) {
     _ = reader.string("$schema")
     self.init(name: "errors", about: reader.about)
@@ -120,7 +120,7 @@ extension Property {
   init(_ reader: ObjectReader) {
     var type = reader.type("type")
     var constraints = Constraints(reader)
-    // The same bound may be given beside the type or in it.
+    // Limits may be given beside the type or inside it.
     if case .array(let element, var bounds) = type {
       bounds.minItems = bounds.minItems ?? constraints.minItems
       bounds.maxItems = bounds.maxItems ?? constraints.maxItems

@@ -1,10 +1,10 @@
-// Values of members in commands: one enumeration of the members' wire types, and for each command's params the list of
-// members that are set.
+// Values of members in commands: an enumeration of the members' wire types, and for each command's params the list of the members
+// that they set.
 
 struct MemberPayloads {
   let coding: SwiftCoding
 
-  /// Nil if no method has members.
+  /// The file; nil if no method has members.
   func file(imports: [String]) -> String? {
     let members = coding.definition.methods.flatMap(coding.definition.settableMembers)
     guard !members.isEmpty else { return nil }
@@ -19,7 +19,7 @@ struct MemberPayloads {
     return lines.text
   }
 
-  /// Generates the params' list of members.
+  /// Generates the list of members that params set.
   func list(_ members: [Property], hasClear: Bool, _ lines: inout Lines) {
     lines.add()
     lines.add("/// The members that are set, and those to set to null as nil.")
@@ -42,7 +42,7 @@ struct MemberPayloads {
 
   private func payload(_ type: TypeExpression) -> String { isEnumeration(type) ? "String" : coding.swiftType(type) }
 
-  /// The case of a type: `number`, `renderer`, `labelDefinitions`.
+  /// The name of the case for a type: `number`, `renderer`, `labelDefinitions`.
   private func name(_ type: TypeExpression) -> String {
     switch type {
     case .string: "string"

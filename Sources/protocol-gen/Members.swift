@@ -1,8 +1,8 @@
-// Members of the objects of the state tree. Each is declared once, with its object's type; state paths, the params that
-// set it, and its form in documents are derived.
+// Members of the objects of the state tree. Each is declared once, with its object's type; its state path, the params that set
+// it, and its form in documents are derived.
 
 extension Definition {
-  /// Adds derived elements; explicit ones are unchanged.
+  /// Adds derived elements; explicitly defined ones are unchanged.
   mutating func expandMembers(_ problems: Problems) {
     let objects = typesByName
     func members(_ name: String, at path: Path) -> [Property] {
@@ -31,12 +31,12 @@ extension Definition {
     }
   }
 
-  /// The command that sets members of objects of a type by name.
+  /// The command that sets members of objects of a type, by name.
   func update(of type: TypeDefinition) -> Method? {
     methods.first { $0.members == type.name && $0.shape == .command && Names.verb($0.name) != "create" }
   }
 
-  /// The members that a method's params set.
+  /// The members that can be set by a method's params.
   func settableMembers(of method: Method) -> [Property] {
     guard let name = method.members else { return [] }
     let settable = Set(typesByName[name]?.properties.filter { $0.settable != nil }.map(\.name) ?? [])
@@ -75,7 +75,7 @@ extension Definition {
     return optional(settable + [clear], beside: own)
   }
 
-  /// Members as optional properties; absent means unchanged.
+  /// Members as optional properties; an absent one means unchanged.
   private static func optional(_ members: [Property], beside own: [Property]) -> [Property] {
     let explicit = Set(own.map(\.name))
     return members.filter { !explicit.contains($0.name) }.map { member in

@@ -1,4 +1,4 @@
-// Member tables of the model: names, and which members of each kind of object are published, saved and settable.
+// Tables of members for the model: names, and which members of each kind of object are published, saved and settable.
 
 struct ModelMembers {
   let definition: Definition
@@ -24,7 +24,7 @@ struct ModelMembers {
     return lines.text
   }
 
-  /// The commands that set members of objects by name, for writing by path. `<Domain>Service` has a domain's handlers.
+  /// The commands that set members of objects by name, for writing by path. Their handlers are in `<Domain>Service`.
   func updates() -> String {
     var lines = Lines(imports: ["GeoModel", "Handlers"])
     lines.block("extension PathWriting {") { lines in
@@ -42,7 +42,7 @@ struct ModelMembers {
 
   private var objects: [TypeDefinition] { definition.types.filter { $0.collection != nil } }
 
-  /// All members except the id, which comes first, and the revision.
+  /// All members except the id, which always comes first, and the revision.
   private func members(_ type: TypeDefinition) -> [Property] {
     type.properties.dropFirst().filter { $0.name != "revision" }
   }

@@ -1,5 +1,5 @@
-// Conversions between the enumerations of the protocol and those of the model: switches over every case, so that a case which one side
-// lacks or names differently does not compile.
+// Conversions between the enumerations of the protocol and of the model: switches over all cases, so that a case that is missing
+// or differs on one side does not compile.
 
 struct ModelWords {
   let definition: Definition

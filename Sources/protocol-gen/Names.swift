@@ -3,7 +3,7 @@
 enum Names {
   static func isLowerCamel(_ name: String) -> Bool { name.wholeMatch(of: /[a-z][A-Za-z0-9]*/) != nil }
   static func isUpperCamel(_ name: String) -> Bool { name.wholeMatch(of: /[A-Z][A-Za-z0-9]*/) != nil }
-  /// Whether it is a valid enumeration value: `Point`, `off`, `utf-8`.
+  /// Whether it is a valid value of an enumeration: `Point`, `off`, `utf-8`.
   static func isEnumValue(_ name: String) -> Bool { name.wholeMatch(of: /[A-Za-z][A-Za-z0-9_-]*/) != nil }
 
   static func upperCamel(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
@@ -43,7 +43,7 @@ enum Names {
     some super switch throw throws true try where while
     """)
 
-  /// Names that keys must not have: keywords, and names that generated code uses.
+  /// Names that keys must not have: keywords, and names used in generated code.
   static let reserved: [(language: String, words: Set<String>)] = [
     ("Swift", swiftKeywords),
     (
@@ -73,14 +73,13 @@ enum Names {
     ("generated code", words("json writer meta")),
   ]
 
-  /// Names that types must not have: those that generated code uses.
+  /// Names that types must not have: those used in generated code.
   static let reservedTypes = words(
     """
     Any AnyObject Array Bool Dictionary Double ErrorKind Int JSONDecodable JSONEncodable JSONError JSONOpaque JSONValue JSONWriter \
     Literal NotRequired Optional Params Protocol Result Self Sendable StaticString String Swift Type TypedDict Union WireEnum
     """)
 
-  /// Methods and notifications without a domain prefix, as named by JSON-RPC, LSP and OpenRPC; all in the domain
-  /// session.
+  /// Methods and notifications without a domain prefix, with names from JSON-RPC, LSP and OpenRPC. All belong to the domain session.
   static let unprefixed = words("initialize initialized shutdown exit rpc.discover")
 }

@@ -5,10 +5,10 @@ final class ObjectReader {
   private let problems: Problems
   private let members: [String: Tree]
   private var read: Set<String> = []
-  /// `since` of the containing element, inherited where the object has none.
+  /// `since` of the containing element, which applies if the object has none.
   private let inheritedSince: String
 
-  /// Reads the object with `body`, then reports the members that were not read. Nil, and reported, if it is no object.
+  /// Reads the object with `body`, then reports the members that were not read. Reports a value that is not an object, and returns nil.
   static func read<T>(
     _ tree: Tree, at path: Path, since: String = "", _ problems: Problems, _ body: (ObjectReader) -> T?
   ) -> T? {
@@ -34,7 +34,7 @@ final class ObjectReader {
     }
   }
 
-  /// The members that every element has.
+  /// The members common to all elements.
   lazy var about: About = {
     let doc = Prose.unfolded(requiredString("doc"))
     let since = string("since") ?? inheritedSince

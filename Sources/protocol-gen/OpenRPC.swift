@@ -32,7 +32,7 @@ struct OpenRPC {
 
   private func method(_ method: Method) -> Tree {
     let about = method.about
-    // Inline instead of $ref: the specification allows both, but existing readers only support this.
+    // Inline instead of $ref: the specification allows both, but existing readers only support inline errors.
     let errors = definition.errors.filter { method.errors.contains($0.kind) }.map { error in
       Tree.object([
         "code": .integer(error.code), "message": .string(Prose.summary(error.about.doc)),
@@ -59,7 +59,7 @@ struct OpenRPC {
     ])
   }
 
-  /// Optional ones come last, as OpenRPC requires.
+  /// Optional params come last, as OpenRPC requires.
   private func descriptors(_ payload: Payload, extra: [Property]) -> [Tree] {
     let properties = payload.properties + extra
     return (properties.filter { !$0.mayBeAbsent } + properties.filter(\.mayBeAbsent)).map { property in
@@ -107,7 +107,7 @@ struct OpenRPC {
 
   // MARK: Swift
 
-  /// The compact document as a Swift literal with many lines, so that a change of the protocol changes few of them.
+  /// The compact document as a Swift literal of many lines, so that a change of the protocol changes only a few of them.
   var swift: String {
     let text = document.compact
     var marks = "#"

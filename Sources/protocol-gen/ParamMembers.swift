@@ -1,4 +1,4 @@
-// The Swift tables of the members that params may have: what strict clients are checked against.
+// Swift tables of the members that params may have, to check the params of strict clients.
 
 struct ParamMembers {
   let definition: Definition
@@ -64,7 +64,7 @@ struct ParamMembers {
     shape.map { ".init(\"\(name)\", \($0))" } ?? "\"\(name)\""
   }
 
-  /// The shape of a type's values as a Swift expression; nil where there are no members to check.
+  /// The shape of a type's values as a Swift expression; nil if there are no members to check.
   private func shape(_ type: TypeExpression) -> String? {
     switch type {
     case .string, .number, .integer, .boolean, .json: nil
@@ -88,7 +88,7 @@ struct ParamMembers {
 
   private func constant(_ type: String) -> String { Names.swiftCase(Names.lowerCamel(type)) }
 
-  /// The types in params that have members to check.
+  /// The types in params whose members are checked.
   private var reachable: [TypeDefinition] {
     let methods = definition.methods.filter { $0.shape != .lifecycle }
     let found = definition.reachable(from: ["Meta"] + methods.flatMap { $0.params.properties.flatMap(\.type.names) }) {

@@ -14,7 +14,7 @@ final class Problems {
   private(set) var messages: [String] = []
   private var names: Set<String> = []
 
-  /// Reports once what several methods have of one group.
+  /// Reports a problem only once, even if several methods have it from the same group.
   func report(_ path: Path, _ message: String) {
     let message = "\(path): \(message)"
     if !messages.contains(message) { messages.append(message) }
@@ -24,7 +24,7 @@ final class Problems {
     report(path, "expected \(expectation), found \(found?.kindName ?? "nothing")")
   }
 
-  /// Reports `message` unless the name, which says its scope, is new.
+  /// Reports `message` unless the name is new. The name includes its scope.
   func unique(_ name: String, at path: Path, _ message: String) {
     if !names.insert(name).inserted { report(path, message) }
   }

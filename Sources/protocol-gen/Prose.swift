@@ -1,7 +1,7 @@
 // Text helpers shared by several outputs.
 
 enum Prose {
-  /// Joins the lines of each paragraph. Lists, tables and code keep their lines.
+  /// Joins the lines of each paragraph. Lists, tables and code keep their line breaks.
   static func unfolded(_ doc: String) -> String {
     var lines: [String] = []
     var isCode = false
@@ -25,15 +25,15 @@ enum Prose {
     return end.map { String(paragraph[...$0]) } ?? String(paragraph)
   }
 
-  /// The name of a method's result: `OverlayAddGraphicsResult`, or that of its type.
+  /// The name of a method's result type: `OverlayAddGraphicsResult`, or that of its declared type.
   static func resultName(_ method: Method) -> String {
     if case .type(.named(let name)) = method.result { return name }
     let verb = Names.upperCamel(Names.verb(method.name))
-    // initialize, shutdown and others have no domain in their name.
+    // Lifecycle methods such as initialize and shutdown have no domain in their name.
     return (method.name.contains("/") ? Names.upperCamel(method.domain) : "") + verb + "Result"
   }
 
-  /// The name of a part of a method's result: `FeatureQueryPart`.
+  /// The name of the type of a result's part: `FeatureQueryPart`.
   static func partName(_ method: Method) -> String {
     Names.upperCamel(method.domain) + Names.upperCamel(Names.verb(method.name)) + "Part"
   }

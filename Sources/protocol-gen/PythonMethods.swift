@@ -1,4 +1,4 @@
-// Methods of the Python client, asynchronous and blocking from one template.
+// Methods of the Python client, asynchronous and blocking ones from one template.
 
 struct PythonMethods {
   enum Flavour {
@@ -13,7 +13,7 @@ struct PythonMethods {
   let types: PythonTypes
   let flavour: Flavour
 
-  /// The client itself handles the lifecycle methods.
+  /// Methods of a domain, without the lifecycle methods, which the client itself calls.
   static func methods(_ domain: Domain) -> [Method] { domain.methods.filter { $0.shape != .lifecycle } }
 
   func file() -> String {
@@ -42,7 +42,7 @@ struct PythonMethods {
     return types.tidied(lines.lines)
   }
 
-  /// The base class of clients: an attribute for each domain.
+  /// The base class of clients, with an attribute for each domain.
   private func domains(_ lines: inout Lines) {
     lines.add("\n")
     lines.block("class Domains(\(flavour.calling)):", "") { lines in
@@ -60,7 +60,7 @@ struct PythonMethods {
   private func emit(_ method: Method, _ lines: inout Lines) {
     let name = Names.snake(Names.verb(method.name))
     let meta = Examples.meta(since: method.about)
-    // Required ones first.
+    // Required params come first.
     let properties =
       method.params.properties.filter { !$0.mayBeAbsent } + method.params.properties.filter(\.mayBeAbsent) + [meta]
     lines.block("\(flavour.function) \(name)(", "") { lines in

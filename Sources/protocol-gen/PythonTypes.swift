@@ -1,4 +1,4 @@
-// Types and errors of the Python client: TypedDicts for type checkers and readers, an exception class for each kind.
+// Types and errors of the Python client: TypedDicts for type checkers and readers, and an exception class for each error kind.
 
 struct PythonTypes {
   let definition: Definition
@@ -26,7 +26,7 @@ struct PythonTypes {
     }
   }
 
-  /// Unit, range and default in brackets, after a description.
+  /// Unit, range and default in brackets, for use after a description.
   func notes(_ property: Property) -> String {
     var notes = [property.unit].compactMap(\.self)
     if case .array(_, let bounds) = property.type { notes.append(bounds.itemCount) }
@@ -42,7 +42,7 @@ struct PythonTypes {
     text.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "\\\"\\\"\\\"")
   }
 
-  /// Prose is wrapped, with a hanging indent below an argument's name; `code` is unchanged.
+  /// Writes a docstring. Prose is wrapped, with a hanging indent below an argument's name; `code` is unchanged.
   static func docstring(_ paragraphs: [String], code: [String] = [], _ lines: inout Lines) {
     let room = width - lines.indentation
     let text = escaped(paragraphs.joined(separator: "\n"))
@@ -104,7 +104,7 @@ struct PythonTypes {
     return tidied(head.lines + body.lines)
   }
 
-  /// At most two blank lines in a row, none at the end.
+  /// The lines with at most two consecutive blank lines, and none at the end.
   func tidied(_ lines: [String]) -> String {
     var result: [String] = []
     for line in lines.flatMap({ $0.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) })
@@ -161,7 +161,7 @@ struct PythonTypes {
   ) {
     lines.add()
     lines.add()
-    // A keyword cannot be a member name of a class.
+    // A keyword cannot be the name of a class member.
     let foreign = properties.filter(\.isForeign)
     let properties = properties.filter { !$0.isForeign }
     let base = foreign.isEmpty ? "TypedDict" : "_\(name)Keywords"

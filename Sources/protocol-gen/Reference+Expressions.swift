@@ -1,4 +1,4 @@
-// The reference's page of expressions, from the tables of their parser.
+// The reference's page on expressions, from the tables of their parser.
 
 import Expressions
 

@@ -1,4 +1,4 @@
-// The reference for readers: a page for each domain, one of errors, an index.
+// The reference for readers: a page for each domain, a page of errors, an index.
 
 struct Reference {
   let definition: Definition
@@ -243,6 +243,6 @@ struct Reference {
 }
 
 extension String {
-  /// A bar would end a table cell.
+  /// The text with bars escaped, which would otherwise end a table cell.
   fileprivate var replacingBars: String { replacing("|", with: "\\|") }
 }

@@ -33,7 +33,7 @@ struct Schemas {
     ])
   }
 
-  /// An object's schema; a union's variant begins with its tag.
+  /// The schema of an object. A variant of a union begins with its tag.
   func object(_ properties: [Property], tag: String? = nil, doc: String? = nil) -> Tree {
     let tagMember = tag.map { Tree.Member(name: "type", value: .object(["const": .string($0)])) }
     let members = properties.map { Tree.Member(name: $0.name, value: schema($0)) }
@@ -45,7 +45,7 @@ struct Schemas {
     ])
   }
 
-  /// A member's schema with all constraints.
+  /// The schema of a member, with all limits.
   func schema(_ property: Property) -> Tree {
     schema(
       property.type, property.constraints,

@@ -1,4 +1,4 @@
-// Swift code for one value: its type, decoding and encoding expressions, and default.
+// Swift code for one value: its type, expressions that decode and encode it, and its default.
 
 struct SwiftCoding {
   let definition: Definition
@@ -35,7 +35,7 @@ struct SwiftCoding {
   /// The function that reads a scalar type, in its domain's namespace.
   func reader(of type: TypeDefinition) -> String { "read\(type.name)" }
 
-  /// Decodes `value`, an expression; the caller writes `try`.
+  /// Code that decodes `value`, which is an expression; the caller writes `try`.
   func decode(
     _ type: TypeExpression, _ constraints: Constraints = Constraints(), typeName: String? = nil, from value: String
   ) -> String {
@@ -58,7 +58,7 @@ struct SwiftCoding {
     }
   }
 
-  /// The reader of a value of several types whose strings are bounded, in lines; nil for a value that only its handler checks.
+  /// Lines of code that read a value of several types whose strings have limits; nil for a value that only its handler checks.
   func boundedOpaque(_ schema: Tree, from value: String) -> [String]? {
     let types = schema["type"]?.elements.compactMap(\.string) ?? []
     guard let most = schema["maxLength"]?.integer, let last = types.last else { return nil }
@@ -82,7 +82,7 @@ struct SwiftCoding {
     return "\(value).\(reader)(\(literal(constraints.expectation(of: noun)))) { \(check) }"
   }
 
-  /// The last argument of a reader of elements, with the preceding ones.
+  /// The last argument for a reader of elements, with the preceding arguments.
   private func reading(_ element: TypeExpression, after arguments: [String] = []) -> String {
     func call(_ function: String) -> String { "(" + (arguments + [function]).joined(separator: ", ") + ")" }
     if case .named(let name) = element {

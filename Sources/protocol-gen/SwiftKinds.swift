@@ -1,4 +1,4 @@
-// Swift code for kinds of object: their collections and identifiers in the model, their lists in documents, their services.
+// Swift code for kinds of objects: their collections and identifiers in the model, their lists in documents, their services.
 
 struct SwiftKinds {
   let definition: Definition
@@ -106,7 +106,7 @@ struct SwiftKinds {
     }
   }
 
-  /// An object is created, and changed, by the commands of its kind.
+  /// Generates the code that restores an object by the commands of its kind, which create and change it.
   private func restoring(_ kind: Kind, _ lines: inout Lines) {
     let (scope, service) = (SwiftCoding.namespace(kind.domain), Names.upperCamel(kind.domain) + "Service")
     let create = definition.methods.first { $0.name == kind.domain + "/create" }
@@ -129,7 +129,7 @@ struct SwiftKinds {
 
   // MARK: Services
 
-  /// The registration of the services of all domains.
+  /// Registers the services of all domains.
   func services(_ modules: [String]) -> String {
     var lines = Lines(imports: modules)
     lines.block("extension Client {") { lines in

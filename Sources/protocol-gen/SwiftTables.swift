@@ -3,7 +3,7 @@
 struct SwiftTables {
   let definition: Definition
 
-  /// The protocol of a domain's handlers; nil if it has no methods to handle.
+  /// The protocol for the handlers of a domain; nil if it has no methods to handle.
   func handlers(_ domain: Domain, imports: [String]) -> String? {
     let methods = domain.methods.filter { $0.shape != .lifecycle }
     guard !methods.isEmpty else { return nil }

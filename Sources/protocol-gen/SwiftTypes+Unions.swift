@@ -2,7 +2,7 @@
 
 extension SwiftTypes {
   func union(_ type: TypeDefinition, _ variants: [TypeDefinition.Variant], _ lines: inout Lines) {
-    // One that contains itself.
+    // A union that contains itself.
     let isIndirect = definition.reachable(from: type.contained, \.contained).contains(type.name)
     lines.block("public \(isIndirect ? "indirect " : "")enum \(type.name): JSONDecodable, JSONEncodable, Sendable {") {
       lines in

@@ -1,4 +1,4 @@
-// The Swift wire types of a domain, which decode from JSON and encode into a buffer.
+// The Swift wire types of a domain, which are decoded from JSON and encoded into a buffer.
 
 struct SwiftTypes {
   let coding: SwiftCoding
@@ -88,7 +88,7 @@ struct SwiftTypes {
       }
     case .union(let variants): union(type, variants, &lines)
     case .scalar(let base, let constraints):
-      // Strings and numbers in Swift; one reader for all members of the type.
+      // Types of strings and numbers are plain values in Swift; all members of the type share one reader.
       let noun = coding.swiftType(base)
       lines.block("static func \(coding.reader(of: type))(_ json: JSONValue) throws(JSONError) -> \(noun) {") { lines in
         lines.add("try " + coding.decode(base, constraints, typeName: type.name, from: "json"))

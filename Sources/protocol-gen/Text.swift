@@ -1,4 +1,4 @@
-// Building of generated text: indented lines, wrapped prose.
+// Builds generated text: indented lines, wrapped prose.
 
 struct Lines {
   private(set) var lines: [String] = []
@@ -30,7 +30,7 @@ struct Lines {
     if !closing.isEmpty { add(closing) }
   }
 
-  /// A statement on one line, or with its parts on lines of their own.
+  /// Writes a statement on one line if it fits, else with each part on its own line.
   mutating func fitting(_ head: String, _ parts: [String], width: Int = 118) {
     let line = ([head] + parts).joined(separator: " ")
     if line.count + indentation <= width {
@@ -42,7 +42,7 @@ struct Lines {
     }
   }
 
-  /// Wrapped prose after a prefix (`/// `).
+  /// Writes wrapped prose with a prefix (`/// `).
   mutating func prose(_ text: String, prefix: String, width: Int = 118) {
     let room = width - indentation - prefix.count
     for line in wrapped(text, width: room) {
@@ -51,7 +51,7 @@ struct Lines {
   }
 }
 
-/// As many words per line as fit; words are not broken.
+/// Lines with as many words as fit; words are not broken.
 private func filled(_ words: [String], width: Int) -> [String] {
   var lines: [String] = []
   for word in words {
@@ -64,7 +64,7 @@ private func filled(_ words: [String], width: Int) -> [String] {
   return lines
 }
 
-/// Wraps at spaces; existing line breaks stay.
+/// Wraps at spaces; existing line breaks are kept.
 func wrapped(_ text: String, width: Int) -> [String] {
   text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { paragraph -> [String] in
     let lines = filled(paragraph.split(separator: " ").map(String.init), width: width)
@@ -78,10 +78,10 @@ func packed(_ items: [String], width: Int) -> [String] {
 }
 
 extension String {
-  /// Without line breaks: a description in one paragraph.
+  /// The text without line breaks, as a description in one paragraph.
   var flat: String { split(separator: "\n").joined(separator: " ") }
 
-  /// "at least 0" instead of "of at least 0", for a separate note.
+  /// "at least 0" in place of "of at least 0", for a separate note.
   var withoutOf: String { hasPrefix("of ") ? String(dropFirst(3)) : self }
 }
 
@@ -110,7 +110,7 @@ extension Constraints {
   var length: String { Self.counts(minLength, maxLength, "character", "characters") }
   var itemCount: String { Self.counts(minItems, maxItems, "element", "elements") }
 
-  /// The pattern without anchors; it always matches the whole string.
+  /// The pattern without anchors, since it always matches the whole string.
   var wholePattern: String? {
     guard var body = pattern else { return nil }
     if body.hasPrefix("^") { body.removeFirst() }

@@ -49,10 +49,10 @@ indirect enum Tree: Hashable, Sendable {
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
   var number: Double? { if case .number(let value) = self { value } else { nil } }
-  /// An integer, also written as `3.0`.
+  /// The integer value, including numbers such as `3.0`.
   var integer: Int? { number.flatMap { Int(exactly: $0) } }
 
-  /// The types referenced by a JSON Schema.
+  /// The types that a JSON Schema references.
   var references: [String] {
     let prefix = "#/components/schemas/"
     if let target = self["$ref"]?.string, target.hasPrefix(prefix) { return [String(target.dropFirst(prefix.count))] }
@@ -94,14 +94,14 @@ extension Tree: JSONEncodable {
     }
   }
 
-  /// One line without spaces.
+  /// The JSON on one line without spaces.
   var compact: String {
     var writer = JSONWriter()
     encode(to: &writer)
     return writer.string
   }
 
-  /// With spaces; what fits into `width` columns stays on one line, or else has a line for each element.
+  /// The JSON with spaces. A value that fits in `width` columns is on one line; otherwise each element has its own line.
   func text(_ style: TextStyle = .json, indent: Int = 0, width: Int = .max) -> String {
     func layout(_ open: String, _ close: String, _ parts: (_ indent: Int, _ width: Int) -> [String]) -> String {
       let line = open + parts(0, .max).joined(separator: ", ") + close
@@ -121,10 +121,10 @@ extension Tree: JSONEncodable {
     }
   }
 
-  /// JSON for readers, or the same as a Python expression.
+  /// The syntax: JSON for readers, or a Python expression.
   struct TextStyle: Sendable {
     var step = 2
-    /// After the last element, if each has its line.
+    /// Text after the last element, if each element has its own line.
     var end = ""
     var words: [Tree: String] = [:]
 

@@ -25,9 +25,8 @@ public struct Binding: Entity {
 }
 
 /// Keeps the values at two paths equal.
-///
-/// Undo removes or restores a link with the step that created or removed it. Creating a link alone makes no step of
-/// history; only the value that it copies at first does.
+/// Undo removes or restores a link with the step that created or removed it. Creating a link is not a step of history by itself;
+/// copying its first value is.
 ///
 /// ```swift
 /// // A slider sets the opacity of a layer, and follows it.
@@ -90,7 +89,7 @@ extension World {
         inverse: inverse, owner: owner))
   }
 
-  /// Throws if the path leads to an object that does not exist.
+  /// Throws if the path names an object that does not exist.
   private func requireObject(of path: ModelPath) throws(ModelError) {
     guard let object = path.object else { return }
     guard revision(of: object) != nil else { throw .unknownID(object.collection, object.id) }
@@ -98,7 +97,7 @@ extension World {
 }
 
 extension ModelPath {
-  /// Whether both are members of one view that say the same: its viewpoint, and a part of it.
+  /// Whether both paths lead to the same state of one view: its viewpoint, and a part of it.
   fileprivate func isViewpoint(with other: ModelPath) -> Bool {
     guard let object, object == other.object, object.collection == .views, names.count > 2, other.names.count > 2 else {
       return false

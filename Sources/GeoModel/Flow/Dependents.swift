@@ -5,7 +5,7 @@ import Geometry
 
 /// A derived property or a link that has to be updated because a path has changed.
 public enum Dependent: Hashable, Sendable {
-  /// The derived property at an index in the view model of a number has to be computed.
+  /// The derived property at an index in the view model with the given number has to be computed.
   case derived(of: Int, at: Int)
   /// The link has to copy the value at its first or its second path.
   case link(LinkID, fromFirst: Bool)
@@ -13,8 +13,8 @@ public enum Dependent: Hashable, Sendable {
 
 /// Dependents by the object and the member that they depend on.
 ///
-/// What derived properties depend on within their own view model is read from their definitions: most depend on nothing else, and
-/// such a view model costs nothing here.
+/// Dependencies of derived properties within their own view model are not stored here, but read from their definitions. So a view
+/// model without other dependencies has no entries.
 struct Dependents: Sendable {
   /// Number of the view model or link in the order of creation, and of the property among those of the view model.
   private typealias Order = (number: Int, index: Int)
@@ -25,7 +25,7 @@ struct Dependents: Sendable {
     let dependent: Dependent
   }
 
-  /// Where a path leads: an object, or nil outside objects; a member, or nil for the whole object.
+  /// The target of a path: an object, or nil outside objects; a member, or nil for the whole object.
   private struct Place: Hashable, Sendable {
     let object: ObjectReference?
     let member: Text?
@@ -33,9 +33,9 @@ struct Dependents: Sendable {
     init(_ path: ModelPath) { (object, member) = (path.object, path.names.count > 2 ? path.names[2] : nil) }
   }
 
-  /// By the number of the view model or link, in the order of creation.
+  /// Entries by object, by member, and by the number of their view model or link.
   private var byPlace: [ObjectReference?: [Text?: Numbered<[Entry]>]] = [:]
-  /// What the view model or link with a number depends on, outside the view model.
+  /// Dependencies of view models and links, by their numbers; without those within the view model itself.
   private var places: [Int: [Place]] = [:]
   /// View models with derived properties.
   private var derivingCount = 0
@@ -89,10 +89,11 @@ struct Dependents: Sendable {
     }
   }
 
-  /// Calls `body` with the dependents of the path, of paths above it and of paths below it, in the order of creation.
+  /// Calls `body` with the dependents of the path, of its ancestors and of its descendants, in the order of creation.
   ///
-  /// - Parameter number: that of the object at the path, if it is known.
-  /// - Complexity: linear in the dependents of the path's member; of an object's own path, O(n log n) in those of the object.
+  /// - Parameter number: the number of the object at the path, if known.
+  /// - Complexity: linear in the dependents of the path's member. For the path of a whole object: O(n log n) in the dependents of
+  ///   the object.
   func dependents(
     _ path: ModelPath, number: Int?, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void
   ) {
@@ -115,7 +116,7 @@ struct Dependents: Sendable {
     for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
   }
 
-  /// The derived properties of the view model at a path that depend on what the path leads to in it.
+  /// The derived properties of the view model at a path that depend on the value at the path.
   private static func inner(
     _ object: ObjectReference, number: Int?, _ path: ModelPath, in viewModels: Registry<ViewModel>
   ) -> [(order: Order, dependent: Dependent)] {

@@ -1,4 +1,4 @@
-// Derivation: how a property follows from others, by an expression and the paths of its names.
+// Derivation: computes a property from other values, by an expression and the paths of its names.
 
 import Expressions
 import Geometry
@@ -18,21 +18,21 @@ public struct Derivation: Equatable, Sendable {
   public let inputs: [Text: Text]
   /// By name in the expression; other names are properties.
   private let inputPaths: [Text: Source]
-  /// What it depends on in its own view model: a property's name, and names inside its value.
+  /// Dependencies in the property's own view model: a property's name, and names inside its value.
   let innerSources: [[Text]]
-  /// What it depends on elsewhere.
+  /// Dependencies outside the view model.
   let outerSources: [ModelPath]
   /// Whether its value depends on text conventions.
   public let usesConventions: Bool
 
-  /// Where the value of a name in an expression stands.
+  /// Location of the value that a name in an expression stands for.
   public enum Source: Equatable, Sendable {
     /// In the view model: a property's name, and names inside its value.
     case inner([Text])
     case outer(ModelPath)
   }
 
-  /// An input that cannot be a dependency.
+  /// An input whose path cannot be a dependency.
   public struct InputFault: Error, Hashable, Sendable {
     public let name: String
     public let expected: String
@@ -72,7 +72,7 @@ public struct Derivation: Equatable, Sendable {
     usesConventions = expression.isWrittenByConventions
   }
 
-  /// Where the value of a name in the expression stands.
+  /// Location of the value that a name in the expression stands for.
   public func source(of name: String) -> Source { Self.source(of: name, in: inputPaths) }
 
   private static func source(of name: String, in inputPaths: [Text: Source]) -> Source {

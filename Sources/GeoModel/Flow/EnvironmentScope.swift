@@ -1,5 +1,4 @@
-// The environment: values that are set at a node of the object tree and inherited by all nodes below, and shared
-// objects likewise.
+// The environment: values and shared view models that are set at a node of the object tree and inherited by all nodes below.
 
 import Geometry
 
@@ -122,7 +121,7 @@ public struct EnvironmentScope: Entity {
 
   public var parent: ObjectReference? { node }
   public var references: [Text] {
-    // Longer texts are no ids.
+    // Texts longer than an id can be do not refer to objects.
     values.values.compactMap { Text($0.text) }.filter { $0.string.utf8.count <= 64 }
       + objects.values.map { Text($0.rawValue) }
   }

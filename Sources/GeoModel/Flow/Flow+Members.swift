@@ -15,7 +15,7 @@ extension Binding {
     Member(constant: "owner") { $0.owner?.id },
   ]
 
-  /// What can be done with it, by its name on the wire.
+  /// Permitted operations, by their names on the wire.
   public enum Access: String, MemberSettable { case readOnly, readWrite }
 
   public var access: Access { isReadOnly || path == nil ? .readOnly : .readWrite }
@@ -24,7 +24,7 @@ extension Binding {
 }
 
 extension Link {
-  /// Which ends follow the other.
+  /// Which ends of a link follow the other end.
   public enum Direction: String, MemberSettable { case twoWay, firstToSecond }
 
   public var direction: Direction { isTwoWay ? .twoWay : .firstToSecond }

@@ -7,7 +7,7 @@ public enum FlowError: Error, Hashable, Sendable {
   case unknownProperty(String, available: [String])
   /// A value has another type than declared.
   case wrongType(path: String, expected: String)
-  /// A value is of its type, but the definition of its property does not allow it.
+  /// A value has the declared type, but breaks a rule of its property's definition.
   case notAllowed(path: String, rule: ValueRule, expected: String)
   /// A value or a definition exceeds the size limit.
   case valueTooLarge(path: String)
@@ -17,7 +17,7 @@ public enum FlowError: Error, Hashable, Sendable {
   case notWritable(String)
   /// There is no value at the path.
   case invalidPath(String)
-  /// Values would follow each other in a cycle; the paths of the cycle.
+  /// Values would depend on themselves; the paths of the cycle.
   case cycle([String])
   /// No object is shared under the name with the node; nil is the session.
   case sharedObjectMissing(name: String, node: String?)

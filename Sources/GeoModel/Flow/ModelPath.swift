@@ -1,4 +1,4 @@
-// Paths in the state tree: what changes are recorded under, what bindings, links and derived properties lead to, and what clients observe.
+// Paths in the state tree. Change records, bindings, links, derived properties and subscriptions refer to values by path.
 
 import Geometry
 
@@ -44,7 +44,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 
   public func appending(_ name: String) -> ModelPath { ModelPath(names + [Text(name)]) }
 
-  /// The path of the first names.
+  /// The path of the first `count` names.
   public func prefix(_ count: Int) -> ModelPath { ModelPath(Array(names.prefix(count))) }
 
   public func isBelow(_ other: ModelPath) -> Bool { names.count > other.names.count && names.starts(with: other.names) }
@@ -67,8 +67,7 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
 
   /// The names in a JSON Pointer, wildcards included; nil if it is malformed.
   ///
-  /// Splits by code points, here and below: a combining mark after a slash or a tilde would hide it from a split by
-  /// characters.
+  /// Splits by code points, here and below: a split by characters misses a slash or tilde that a combining mark follows.
   public static func names(of pointer: String) -> [Text]? {
     guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
     var names: [Text] = []

@@ -81,7 +81,7 @@ public enum PropertyType: String, Hashable, Sendable, CaseIterable {
 /// Who may set a property.
 public enum PropertyAccess: Hashable, Sendable {
   case all
-  /// Requests with the origin of the one that created the view model.
+  /// Requests with the same origin as the request that created the view model.
   case owner
 }
 
@@ -90,7 +90,7 @@ public struct PropertyDefinition: Equatable, Sendable {
   public let name: String
   public let type: PropertyType
   public let isNullable: Bool
-  /// The initial value; of a derived property the one where it cannot be computed.
+  /// The initial value. A derived property has it while its expression has no valid value.
   public let defaultValue: Value
   public let limits: ValueLimits
   public let access: PropertyAccess
@@ -133,7 +133,7 @@ public struct PropertyDefinition: Equatable, Sendable {
 
   private func acceptedSize(of value: Value, at path: String) throws(ModelError) -> Value {
     guard value.byteCount <= Value.byteLimit else { throw .flow(.valueTooLarge(path: path)) }
-    // Parts that are set in a value may be as deep as whole values.
+    // Parts set within a value may themselves have the depth of a whole value, so the result is checked again.
     guard value.depth <= Value.depthLimit else {
       throw .flow(
         .wrongType(path: path, expected: "a value with at most \(Value.depthLimit) levels of arrays and objects"))
@@ -159,10 +159,10 @@ final class PropertyDefinitions: Sendable {
   /// Whether values may refer to objects.
   let hasReferences: Bool
   private let indexes: [Text: Int]
-  /// Indexes of the derived ones.
+  /// Indexes of the derived properties.
   private let derived: [Int]
-  /// Indexes of the derived ones by the names of the properties that they depend on in their view model, themselves included: so
-  /// inserting the view model computes them, even from a constant expression.
+  /// Indexes of the derived properties by the names that they depend on in their view model. Each also depends on its own name,
+  /// so that inserting the view model computes it even from a constant expression.
   private let dependents: [Text: [Int]]
 
   init(_ all: [PropertyDefinition]) {
@@ -182,9 +182,9 @@ final class PropertyDefinitions: Sendable {
 
   subscript(name: String) -> PropertyDefinition? { indexes[Text(name)].map { all[$0] } }
 
-  /// Indexes of the derived properties that depend on what names lead to in their view model; of none, all.
+  /// Indexes of the derived properties that depend on the value at a path in their view model; all for an empty path.
   ///
-  /// - Complexity: O(1) and linear in the result, for up to one name.
+  /// - Complexity: O(1) plus the result for paths of at most one name.
   func dependents(of names: ArraySlice<Text>) -> [Int] {
     guard let first = names.first else { return derived }
     let found = dependents[first] ?? []

@@ -1,4 +1,4 @@
-// What a property's definition asks of values beyond their type: a range, a step, an enumeration, the cases of a tagged union.
+// Limits of a property's values beyond their type: a range, a step, an enumeration, the cases of a tagged union.
 
 import Geometry
 
@@ -13,14 +13,14 @@ public struct ValueLimits: Equatable, Sendable {
   public var maximum: Double?
   /// Values are multiples of the step from the minimum, or from 0.
   public var step: Double?
-  /// The only values there are; any when empty.
+  /// The only allowed values; empty allows any value.
   public var values: [Value] = []
-  /// Of a tagged union.
+  /// The cases of a tagged union.
   public var cases: [UnionCase] = []
 
   public init() {}
 
-  /// The first rule that a value breaks, and what the definition allows; nil if the value is allowed.
+  /// The first rule that a value breaks, with the allowed form; nil if the value is allowed.
   func fault(_ value: Value) -> (rule: ValueRule, expected: String)? {
     if !values.isEmpty, !values.contains(value) {
       return (.values, "one of " + values.prefix(20).map(\.shown).joined(separator: ", "))
@@ -35,13 +35,13 @@ public struct ValueLimits: Equatable, Sendable {
     return nil
   }
 
-  /// Whether a number is on the grid, but for rounding: 0.3 is a multiple of 0.1.
+  /// Whether a number is a multiple of the step up to rounding errors: 0.3 counts as a multiple of 0.1.
   private func isMultiple(_ number: Double, of step: Double) -> Bool {
     let steps = (number - (minimum ?? 0)) / step
     return abs(steps - steps.rounded()) <= max(1e-9, 4 * steps.ulp)
   }
 
-  /// The allowed value nearest to a type's initial one; of an enumeration the first that is allowed, of a union the first case.
+  /// The allowed value nearest to a type's initial value; the first allowed value of an enumeration, the first case of a union.
   func initial(_ value: Value) -> Value {
     if !values.isEmpty { return ([value] + values).first { fault($0) == nil } ?? value }
     if case .object = value, let first = cases.first { return first.initial ?? .null }
@@ -50,9 +50,9 @@ public struct ValueLimits: Equatable, Sendable {
     return nearest(number, every: step, from: minimum ?? 0) ?? value
   }
 
-  /// The allowed number nearest to another, of those every `grid` from `base`.
+  /// The allowed number nearest to `number` among the multiples of `grid` from `base`.
   ///
-  /// Of integers that are rarely on the grid of the step, only the nearest 2,000 are tried.
+  /// Only the nearest 2,000 candidates are tried. They may not suffice for integers, if few of them are multiples of the step.
   private func nearest(_ number: Double, every grid: Double?, from base: Double) -> Value? {
     let edge = min(max(number, minimum ?? number), maximum ?? number)
     guard let grid else { return Value(number: edge) }
@@ -66,7 +66,7 @@ public struct ValueLimits: Equatable, Sendable {
     return nil
   }
 
-  /// What makes the limits invalid for a type; nil if nothing does.
+  /// Why the limits are invalid for a type; nil if they are valid.
   func fault(for type: PropertyType) -> String? {
     let isNumeric = type == .integer || type == .number
     if !isNumeric, minimum != nil || maximum != nil || step != nil {
@@ -101,7 +101,7 @@ public struct UnionCase: Equatable, Sendable {
     self.required = required
   }
 
-  /// The case with its defaults; nil where its payload has to be given.
+  /// The case with the defaults of its payload; nil if parts of the payload are required.
   var initial: Value? {
     guard required.isEmpty else { return nil }
     var members = Value.Members()

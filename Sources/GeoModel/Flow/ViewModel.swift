@@ -18,11 +18,11 @@ public struct ViewModelType: Entity {
 
 /// An object with client-defined properties.
 public struct ViewModel: Entity {
-  /// Clients name the members.
+  /// No table of members: clients name the members.
   public static let members: [Member<ViewModel>] = []
   public static func members(of id: String, in world: World) -> ObjectMembers? {
     world.viewModels[ID(id)].map { model in
-      // Any value may be a list.
+      // All names, whatever the shapes asked for: any value may be a list.
       ObjectMembers { _ in
         model.properties.map(\.name)
       } member: {
@@ -82,13 +82,13 @@ public struct ViewModel: Entity {
   /// The paths of the derived properties.
   var derived: [ModelPath] { properties.filter { $0.derivation != nil }.map { ModelPath(reference, $0.name) } }
 
-  /// The path of the derived property that names lead to or into; of none, of all of them.
+  /// The derived properties at, above or below a path in the view model; all for an empty path.
   func derived(at names: ArraySlice<Text>) -> [ModelPath] {
     guard let name = names.first?.string else { return derived }
     return definitions[name]?.derivation == nil ? [] : [ModelPath(reference, name)]
   }
 
-  /// The value of a property, or the part of it at further names; nil where nothing stands.
+  /// The value of a property, or the part of it at further names; nil if there is no value.
   public func value(at names: [Text]) -> Value? {
     names.first.flatMap { value(of: $0.string) }?.part(at: names.dropFirst())
   }

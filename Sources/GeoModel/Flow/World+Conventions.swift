@@ -1,4 +1,4 @@
-// Text conventions at a node: units, numbers, names and times by its environment.
+// Text conventions at a node, from its environment: units, number formats, languages and time zones.
 
 import TextFormatting
 

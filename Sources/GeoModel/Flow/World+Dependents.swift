@@ -1,6 +1,6 @@
-// What is due after changes: the derived properties and links that depend on them, each once.
+// Collects the derived properties and links that depend on changes, each once.
 
-/// Dependents that have become due, each once, in the order in which they did.
+/// Dependents to be updated, each once, in the order in which changes reached them.
 private struct DueDependents {
   private var list: [Dependent?] = []
   private var indexes: [Dependent: Int] = [:]
@@ -18,13 +18,13 @@ private struct DueDependents {
   }
 }
 
-/// The values that a link saw last at its ends; of a one-way link only the first counts.
+/// The values that a link last saw at its ends. A one-way link only compares the first.
 struct LinkEnds: Sendable {
   let first: Value?
   let second: Value?
 }
 
-/// The ends of a link at which the value has changed.
+/// The ends of a link whose values have changed.
 private struct ChangedEnds: OptionSet {
   let rawValue: UInt8
   static let first = ChangedEnds(rawValue: 1)
@@ -50,16 +50,16 @@ extension World {
   /// Whether there are links or derived properties.
   public mutating func hasDependents() -> Bool { !currentDependents().isEmpty }
 
-  /// The dependents of the changes since the last call, each once, in the order of the changes. If both paths of a link
-  /// have changed, the later change counts.
+  /// The dependents of the changes since the last call, each once, in the order of the changes. If both paths of a link have
+  /// changed, the later change wins.
   ///
-  /// Changes are recorded by member, links may lead to parts of its value: a link is due only where the value at its own path differs
-  /// from the one that it saw last. So links into parts of one value do not undo each other's writes.
+  /// Changes are recorded by member, but a link may lead to a part of a value. So a link is updated only if the value at its own
+  /// path differs from the one it last saw, and links to different parts of one value do not undo each other's writes.
   ///
   /// - Parameters:
   ///   - value: reads the value at a path.
-  ///   - author: the link that made the change at an index, if any, and the one part of a value that it changed. A link does not react to
-  ///     its own changes.
+  ///   - author: the link that made the change at an index, with the only part of the value that it changed; nil for other
+  ///     changes. A link does not react to its own changes.
   public mutating func takeDependents(
     _ value: (ModelPath, World) -> Value?, madeBy author: (Int) -> (link: LinkID, part: ModelPath?)?
   ) -> [Dependent] {
@@ -108,9 +108,9 @@ extension World {
     return due.all
   }
 
-  /// Remembers the values at the ends of a link.
+  /// Stores the values at the ends of a link.
   ///
-  /// - Returns: the ends whose value differs from the one remembered before; both where none was.
+  /// - Returns: the ends whose value differs from the one stored before; both if none was stored.
   private mutating func noteEnds(of link: Link, _ value: (ModelPath, World) -> Value?) -> ChangedEnds {
     let now = LinkEnds(first: value(link.first, self), second: link.isTwoWay ? value(link.second, self) : nil)
     guard let before = linkEnds.updateValue(now, forKey: link.id) else { return [.first, .second] }
@@ -128,18 +128,17 @@ extension World {
     return try body(&self)
   }
 
-  /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Its values are restored
-  /// with it.
+  /// Whether undo has just restored a link, by undoing its removal or redoing its creation. Undo restores its values, too.
   private func isRestored(_ link: Link) -> Bool { oldestReverted != nil && link.revision == revision }
 
-  /// Whether undo may have left a path of a restored link with another value: one that is never undone. The second path
-  /// of a one-way link may deliberately differ.
+  /// Whether a value at a path of a restored link may be current rather than restored, because it is never undone. The second
+  /// path of a one-way link may differ intentionally.
   private func mayDiffer(_ link: Link) -> Bool {
     !isUndone(link.first) || link.isTwoWay && !isUndone(link.second)
   }
 
-  /// Whether both paths have values from while the link existed, so that neither has to follow. The second path may
-  /// deliberately differ from the first.
+  /// Whether both paths have values from a time at which the link existed, so that neither has to follow. The second path may
+  /// differ from the first intentionally.
   private func isConsistent(_ link: Link, _ restored: inout RestoredPaths) -> Bool {
     guard let oldestReverted, link.revision < oldestReverted else { return false }
     if !link.isTwoWay, isUndone(link.second) { return true }
@@ -186,10 +185,10 @@ extension World {
 extension World {
   /// Updates the index for an inserted object.
   ///
-  /// - Parameter number: the object's place in the order of creation.
+  /// - Parameter number: the object's number in the order of creation.
   mutating func addDependents<E: Entity>(of element: E, at number: Int) {
     if E.collection == .environments { hasEnvironmentChanged = true }
-    // Taken, as the environment is looked up in the world meanwhile, where it matters.
+    // Moved out and back: computing `environmentPath` reads the world during the change.
     if let model = element as? ViewModel, var changed = dependents.take() {
       changed.add(model, at: number, seeing: environmentPath(of: model))
       dependents = changed
@@ -197,8 +196,7 @@ extension World {
     if let link = element as? Link { dependents?.add(link, at: number) }
   }
 
-  /// The path at which changes of the environment that a view model inherits are recorded. It is constant, as is the
-  /// owner.
+  /// The path at which changes of the environment that a view model inherits are recorded. It never changes, as owners do not.
   fileprivate func environmentPath(of model: ViewModel) -> ModelPath {
     let node = environmentNode(of: model.owner)
     return ModelPath(

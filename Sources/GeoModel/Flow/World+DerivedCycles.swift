@@ -1,4 +1,4 @@
-// Derived properties that depend on themselves are refused when their view model is made.
+// Refuses derived properties that depend on themselves when their view model is created.
 
 extension World {
   /// Throws `cycle` if derived properties depend on themselves, directly or indirectly.

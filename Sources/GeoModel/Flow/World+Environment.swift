@@ -1,4 +1,4 @@
-// Setting and reading the environment: the value of the nearest node at or above an object counts.
+// Sets and reads the environment. The value of an object is that of the nearest node at or above it.
 
 extension World {
   /// Registers a key. Registering an equal definition again changes nothing.
@@ -54,7 +54,7 @@ extension World {
     environmentSource(key, at: node)?.value ?? environmentKeys[EnvironmentKeyID(key)]?.definition.defaultValue ?? .null
   }
 
-  /// The value that is set for a node, with the scope that sets it; nil if the default counts.
+  /// The value that is set for a node, with the scope that sets it; nil if the default applies.
   public func environmentSource(
     _ key: String, at node: ObjectReference?
   ) -> (value: Value, scope: EnvironmentScope)? {
@@ -67,13 +67,12 @@ extension World {
     scopeIDs(of: node).compactMap { environments[$0] }
   }
 
-  /// The ids that scopes of a node and its ancestors have, nearest first.
+  /// The ids that the scopes of a node and its ancestors have or would have, nearest first.
   func scopeIDs(of node: ObjectReference?, assuming inheritance: Inheritance = Inheritance()) -> [EnvironmentID] {
     ancestors(of: node, assuming: inheritance).map { EnvironmentID($0.id) } + [EnvironmentScope.session]
   }
 
   /// The node and its ancestors, nearest first, without the session.
-  ///
   func ancestors(of node: ObjectReference?, assuming inheritance: Inheritance = Inheritance()) -> [ObjectReference] {
     var result: [ObjectReference] = []
     var next = node
@@ -171,7 +170,7 @@ extension World {
     insert(scope)
   }
 
-  /// Makes sure that a node has a scope, as far as there is such a node.
+  /// Inserts the scope of a node unless it exists. Does nothing if there is no such node.
   mutating func insertScope(of node: ObjectReference?) {
     guard environments[scopeID(node)] == nil, node.map({ revision(of: $0) != nil }) ?? true else { return }
     insert(EnvironmentScope(node))

@@ -1,12 +1,12 @@
-// Finds the nodes whose environment has changed, by comparing with the undo records. Undo goes the same way, so it is
-// notified as well.
+// Finds the nodes whose environment has changed, by comparing with the undo records. Undo and redo are covered, as they write
+// undo records, too.
 
 extension World {
   /// The earlier state of changed scopes, groups and views, from undo records.
   private struct EarlierEnvironment {
     /// Values of changed scopes.
     var values: [EnvironmentID: [String: Value]] = [:]
-    /// Of changed layers and views.
+    /// Earlier containers of changed layers and views.
     var inheritance = Inheritance()
 
     init(_ undoRecords: some Sequence<any UndoRecord>) {
@@ -27,8 +27,8 @@ extension World {
     }
   }
 
-  /// Records an environment change for each node with another value than at the last call, or at the beginning of the
-  /// command. Dependents may have followed the values in between.
+  /// Records an environment change for each node whose value differs from that at the last call, or at the beginning of the
+  /// command. Between calls, dependents may have read the values.
   mutating func recordEnvironmentChanges() {
     guard hasEnvironmentChanged else { return }
     hasEnvironmentChanged = false
@@ -39,7 +39,7 @@ extension World {
 
   /// Nodes with another value than at the beginning of the command.
   func nodesWithChangedEnvironment() -> [ObjectReference] {
-    // All nodes have a value of a key that was registered.
+    // A new key changes the value at every node.
     if journal.records.contains(where: { $0.kind == .insertion && $0.object.collection == .environmentKeys }) {
       return environmentNodes
     }
@@ -65,7 +65,7 @@ extension World {
 
   /// The nodes that inherit from changed scopes, groups and contents, in the order of ``environmentNodes``.
   ///
-  /// - Complexity: linear in these nodes, but for sorting.
+  /// - Complexity: linear in these nodes, plus sorting.
   private func nodes(below changed: EarlierEnvironment) -> [ObjectReference] {
     if changed.values[EnvironmentScope.session] != nil { return environmentNodes }
     var nodes: Set<ObjectReference> = []
@@ -98,15 +98,15 @@ extension World {
   }
 }
 
-/// From what layers and views inherit environments, where that is assumed instead of their own.
+/// Assumed containers of layers and views, from which they inherit environments, in place of their own.
 struct Inheritance {
-  /// A nil value is no group.
+  /// A nil value means that the layer is in no group.
   var groups: [LayerID: LayerID?] = [:]
   var contents: [ViewID: ViewContent] = [:]
 
   var isEmpty: Bool { groups.isEmpty && contents.isEmpty }
 
-  /// What differs from a world's own, of objects that exist.
+  /// The entries that differ from the containers in a world, for objects that exist there.
   func differing(from world: World) -> Inheritance {
     Inheritance(
       groups: groups.filter { id, group in world.layers[id].map { $0.group != group } ?? false },

@@ -1,18 +1,17 @@
-// Release of an object: what closes or changes together with it.
+// Release of an object: closes or changes what depends on it.
 
 import Clusters
 import Geometry
 
 extension World {
-  /// Closes and clears all that belongs or refers to an object that is about to be removed. Undo restores it where
-  /// possible.
+  /// Closes the objects that belong to an object about to be removed, and clears references to it. Undo restores these where possible.
   ///
-  /// - Complexity: linear in what refers to the object, but for sorting.
+  /// - Complexity: linear in the objects that refer to it, plus sorting.
   mutating func release(_ object: ObjectReference) {
     clusters.forget(ModelPath(object).description)
     let isReferredTo = !references.all(to: object.text).isEmpty
     if isReferredTo {
-      // What the object owns, and bindings and links that lead to it.
+      // Objects that it owns, and bindings and links that lead to it.
       for collection in Collection.owned { collection.kind.closeAll(with: object, in: &self) }
     }
     // A scope has the id of its node, so references to that id mean the node.
@@ -29,7 +28,8 @@ extension World {
   /// Closes an object as the method of its kind does.
   public mutating func close<E: Entity>(_ id: ID<E>) throws(ModelError) { try E.close(id, in: &self) }
 
-  /// Throws if an object of this owner would have too many owners around it: a change counts for all of them.
+  /// Throws if an object of this owner would be nested too deep in owners. A change counts for all of them, so its cost grows
+  /// with the depth.
   func checkNesting(inOwner owner: ObjectReference?) throws(ModelError) {
     var depth = 0
     var next = owner

@@ -1,5 +1,4 @@
-// View models: defined, created, set, closed. Derived properties are computed elsewhere, where the whole state tree can
-// be read.
+// View models: defined, created, set, closed. Derived properties are computed by the caller that can read the whole state tree.
 
 import Expressions
 import Geometry
@@ -21,7 +20,7 @@ extension World {
     insert(type)
   }
 
-  /// Stands in paths for a view model that has no id yet.
+  /// Id in paths for a view model that has no id yet.
   private static let placeholderID = ViewModelID("*")
 
   /// Creates a view model.
@@ -48,10 +47,10 @@ extension World {
     return try makeViewModel(id, type, definitions, owner, author, values)
   }
 
-  /// Creates a view model from a document, which may hold other properties than its type has in this session.
+  /// Creates a view model from a document. Its properties may differ from those of its type in this session.
   ///
   /// - Parameters:
-  ///   - properties: nil for those of the type.
+  ///   - properties: nil for the properties of the type.
   ///   - author: the origin of the request that created it.
   public mutating func restoreViewModel(
     id: ViewModelID, type: ViewModelTypeID?, properties: [PropertyDefinition]?, owner: ObjectReference?, author: String?
@@ -83,7 +82,7 @@ extension World {
 
   // MARK: Values
 
-  /// Sets values and resets others to their defaults, all or none.
+  /// Sets values and resets others to their defaults, all or nothing.
   ///
   /// - Parameter clear: names of properties to reset, or JSON Pointers to parts of values to remove (`/people/p1`).
   public mutating func setValues(
@@ -123,17 +122,17 @@ extension World {
     write([(name, try checked(whole, for: property, at: ""))], of: id)
   }
 
-  /// Sets the computed value of the derived property at an index of the view model with a number: its default for null, and for what its
-  /// definition does not allow.
+  /// Sets the computed value of a derived property, by its index in the view model with the given number. Null and values that
+  /// the definition does not allow set its default.
   public mutating func setDerived(_ index: Int, of number: Int, to value: Value) {
-    // Not the view model itself: while it is held, a write copies all its values.
+    // Reads in place: while a copy of the view model is held, a write would copy all its values.
     let found = viewModels.read(at: number) { model in
       let property = model.pointee.definitions.all[index]
       return (id: model.pointee.id, property: property, before: model.pointee.values[property.name] ?? .null)
     }
     guard let (id, property, before) = found else { return }
     let kept = (value.isNull ? nil : try? checked(value, for: property, at: "")) ?? property.defaultValue
-    // Most are computed anew only because undo has restored them.
+    // After an undo, most values are computed again with the restored value as result.
     if kept != before { write([(property.name, kept)], of: id, by: .binding) }
   }
 
@@ -171,8 +170,7 @@ extension World {
   }
 
   /// Finds a property that the author of the current change may set.
-  ///
-  /// - Throws: `readOnly` for a derived one, and for one with the access `owner` when another client sets it.
+  /// - Throws: `readOnly` for a derived property, and for one with the access `owner` if another client sets it.
   public func writable(_ name: String, of model: ViewModel) throws(ModelError) -> PropertyDefinition {
     let property = try model.property(name)
     var isOwn = true

@@ -1,13 +1,13 @@
-// The images of a box in another reference: boxes that contain every feature in it, for a query of the index.
+// The images of a box in another reference: boxes that contain every feature in it, for a query of the spatial index.
 
 import Geometry
 
 extension CoordinateTransformer {
   /// Boxes that contain every position of `target` within `extent` whose position in `source` is in `box`.
   ///
-  /// The box is transformed at the points of a grid. Between these, a smooth projection exceeds their range by less
-  /// than its second differences, by which the range is widened; at a discontinuity these are as large as the jump. If
-  /// a pole is inside, all longitudes are included. Takes about 100 microseconds.
+  /// The box is transformed at the points of a grid. Between grid points, a smooth projection exceeds their range by less than
+  /// its second differences, by which the range is widened; at a discontinuity the second differences are as large as the jump.
+  /// If a pole is inside, all longitudes are included. Takes about 100 microseconds.
   ///
   /// - Returns: nil if no such boxes are known, for example if the box exceeds the world of `source`.
   public func boxes(
@@ -19,7 +19,7 @@ extension CoordinateTransformer {
     let limit = PolarLimit(from, self)
     box = limit?.clamped(box) ?? box
     let isAtEdge = limit.map { (south: box.yMin == $0.y.lowerBound, north: box.yMax == $0.y.upperBound) }
-    // In a box larger than the world, the grid could step over the world.
+    // In a box larger than the world, the world could lie between two points of the grid.
     let largest = from.kind == .geographic ? 360 : worldLength / (from.metersPerUnit ?? 1)
     guard box.width <= largest * 1.001, box.height <= largest * 1.001 else { return nil }
     let wrap = WorldWrap(to, self)
@@ -59,14 +59,14 @@ extension CoordinateTransformer {
       return [image.moved(toX: extent.xMin, extent.xMax)]
     }
     guard let wrap else { return [image] + caps }
-    // With steps of less than a quarter turn, no cell of the grid can wrap around the world unnoticed.
+    // With steps of less than a quarter turn, no cell of the grid can span the edge of the world unnoticed.
     guard grid.largestStep < wrap.width / 4, image.width < wrap.width else {
       return [image.moved(toX: extent.xMin, extent.xMax)]
     }
     return wrap.turns(of: image, meeting: extent)
   }
 
-  /// The part of a box that can contain positions: within the edges of a world that wraps.
+  /// The part of a box that can contain positions: the part inside the world, if the reference wraps.
   private func clipped(_ box: Envelope, to info: SpatialReferenceInfo) -> Envelope? {
     var box = box
     if let wrap = WorldWrap(info, self) {

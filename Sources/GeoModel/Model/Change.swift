@@ -1,4 +1,4 @@
-// Change records: how the model reports what has happened.
+// Change records: the model's reports of its changes.
 
 import Geometry
 
@@ -46,7 +46,7 @@ public struct GraphicsEdit: Hashable, Sendable {
   }
 }
 
-/// One change. It holds no values: readers take them from the world at the same revision.
+/// One change. It holds no values: readers read them from the world at the same revision.
 public struct Change: Sendable {
   public enum Event: Sendable {
     /// Another document's objects have replaced all objects; see ``World/replacement(of:by:_:)``.
@@ -70,7 +70,7 @@ public struct Change: Sendable {
       case .changed(let object, let property):
         !object.collection.kind.isUndoable && property != .overlays
           && object.collection.traits(of: property).contains(.modifies)
-      // Steps of history cover graphics and values; the others are never saved.
+      // Graphics and values are covered by steps of history; the others are never saved.
       case .replaced, .member, .graphics, .clock, .history, .document: false
       }
     }
@@ -78,7 +78,7 @@ public struct Change: Sendable {
   public let revision: Int
   public let origin: Origin
   public let event: Event
-  /// The number of the object that was created or closed, by which it differs from others of the same id; nil where nothing needs it.
+  /// The number of the created or closed object, which distinguishes it from others with the same id; nil where nothing needs it.
   var number: Int?
 
   var closesView: Bool {

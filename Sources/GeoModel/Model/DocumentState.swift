@@ -6,10 +6,10 @@ import Geometry
 public struct DocumentState: Sendable {
   /// The absolute path of the document's file; nil before the first save.
   public internal(set) var path: String?
-  /// Members of the file that only newer versions know.
+  /// Members of the file that this version does not know.
   public internal(set) var unknownMembers = UnknownMembers()
-  /// Number of the document in the session. Ids repeat across documents, so whatever began with an earlier one compares
-  /// this number.
+  /// Number of the document in the session. Ids repeat across documents, so what was begun with an earlier document compares this
+  /// number.
   public internal(set) var number = 0
   /// Number of the newest save that has ended.
   var lastSave = 0
@@ -25,8 +25,8 @@ public struct UnknownMembers: Sendable {
   public struct Object: Sendable {
     /// The text that was read, without the objects nested in it.
     public let original: String
-    /// The text that saving would have written right after reading. Members that differ from `original` are unknown
-    /// ones.
+    /// The text that saving would have written right after reading. Members of `original` that are missing or different here are
+    /// unknown.
     public let written: String
     public init(original: String, written: String) {
       self.original = original
@@ -37,7 +37,7 @@ public struct UnknownMembers: Sendable {
   /// The root of the file, without its lists.
   public var root: Object?
   public var objects: [ObjectReference: Object] = [:]
-  /// Graphics with unknown members, each with its surrounding members.
+  /// Graphics with unknown members, each with the objects that contain it.
   public var graphics: [OverlayID: [Int: Object]] = [:]
 
   public init() {}

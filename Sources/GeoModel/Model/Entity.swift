@@ -7,7 +7,7 @@ public protocol Entity: Sendable {
   static var collection: Collection { get }
   /// The registry of the world that holds objects of the kind.
   static var registry: WritableKeyPath<World, Registry<Self>> & Sendable { get }
-  /// The table of the kind's members; empty where clients name them. No kind has it by default.
+  /// The table of the kind's members; empty if clients name them. There is no default, so no kind can forget it.
   static var members: [Member<Self>] { get }
   /// Whether undo restores and removes objects of the kind.
   static var isUndoable: Bool { get }
@@ -18,29 +18,29 @@ public protocol Entity: Sendable {
   var owner: ObjectReference? { get }
   /// Whether objects of the kind have an owner, refer to others, or move.
   static var isIndexed: Bool { get }
-  /// The ids of objects, beside its owner, whose closing or change closes or changes this one: what it shows, reads or leads to. It may
-  /// name others, too.
+  /// The ids of objects, other than its owner, whose closing or change closes or changes this one: those that it shows, reads or
+  /// leads to. May contain other ids.
   var references: [Text] { get }
   /// Whether the object closes when another one does.
   func closes(with object: ObjectReference) -> Bool
-  /// Whether the clock moves the object on.
+  /// Whether the clock changes the object: it runs an animation or emits locations.
   var isMoving: Bool { get }
-  /// The object that contains this one: a change here counts for it, too.
+  /// The object that contains this one: a change here also counts as a change there.
   var parent: ObjectReference? { get }
   /// The object without its contents, to be kept for undo. Contents have undo records of their own.
   var memento: Self { get }
   /// Memory of the memento, in bytes, estimated.
   var byteCount: Int { get }
 
-  /// The object in a world. A requirement, as are the next ones, so that each kind has specialized code also where the kind is known
-  /// at run time alone.
+  /// The object in a world. This and the following are requirements, not extension methods, so that specialized code runs even
+  /// where the kind is only known at run time.
   static func current(_ id: ID<Self>, in world: World) -> Self?
-  /// Its place in the order of creation.
+  /// The object's number, which is its position in the order of creation.
   static func number(of id: String, in world: World) -> Int?
   static func revision(of id: String, in world: World) -> Int?
   /// The members of an object; nil if there is no such object.
   static func members(of id: String, in world: World) -> ObjectMembers?
-  /// The number of graphics and other things in an object that are sent some at a time; in all objects of the kind when nil.
+  /// The number of graphics or other items of an object that are sent in portions; for all objects of the kind if nil.
   static func itemCount(of id: String?, in world: World) -> Int
   /// Closes the objects that close with another one.
   static func closeAll(with object: ObjectReference, in world: inout World)
@@ -48,19 +48,19 @@ public protocol Entity: Sendable {
   static func close(_ id: ID<Self>, in world: inout World) throws(ModelError)
   /// Sets its revision, and that of its ancestors, to the world's.
   static func touch(_ id: String, in world: inout World)
-  /// Removes an object that was inserted under a number, unless that is gone.
+  /// Removes the object that was inserted with a number, if it still exists.
   static func undoInsertion(of id: ID<Self>, at number: Int, in world: inout World)
-  /// Inserts an object that was removed under a number.
+  /// Inserts an object that was removed, with its earlier number.
   static func undoRemoval(of element: Self, at number: Int, in world: inout World)
   /// Whether two states differ in a member.
   static func differ(_ first: Self, _ second: Self) -> Bool
   /// This memento with the contents of `current`: the exact earlier state.
   func rolledBack(from current: Self) -> Self
-  /// This memento with everything that undo leaves alone as in `current`.
+  /// This memento with the parts that undo leaves alone taken from `current`.
   func undone(from current: Self) -> Self
-  /// Names of what differs between two states, of that which commands set one by one.
+  /// Names of the individually settable values that differ between two states.
   static func settableChanges(from before: Self, to after: Self) -> Set<Text>
-  /// This state with what commands set one by one as in `current`, but for what has one of the names.
+  /// This state with the individually settable values of `current`, except those with one of the names.
   func keepingSettable(of current: Self, except names: Set<Text>) -> Self
   /// The object as undo restores it after its removal.
   var restoredAfterRemoval: Self { get }
@@ -68,7 +68,7 @@ public protocol Entity: Sendable {
   func withoutDanglingReferences(in world: World) -> Self
   /// The objects, apart from its parent, without which undo does not restore it.
   var requirements: [ObjectReference] { get }
-  /// The error for setting a member that this object of the kind does not have.
+  /// The error for setting a member that this object does not have.
   func refusal(of member: String) -> ModelError
 }
 
@@ -133,9 +133,9 @@ extension Entity {
 
 /// The members of an object of any kind, by name.
 public struct ObjectMembers {
-  /// The names of members of some shapes, in order.
+  /// The names of the members whose shape satisfies the condition, in order.
   public let names: (_ isMeant: (MemberShape) -> Bool) -> [String]
-  /// A member; nil if there is none of the name.
+  /// A member; nil if there is none with the name.
   public let member: (_ name: String) -> (value: MemberValue, shape: MemberShape)?
 
   init(

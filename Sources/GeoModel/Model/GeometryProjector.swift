@@ -1,18 +1,19 @@
-// Whole geometries in another reference, in one piece across the edge of the world, for questions about where they lie.
+// Transforms whole geometries to another reference, unbroken across the edge of the world, for spatial comparisons.
 
 import Geometry
 
 /// Transforms the positions of geometries to a reference in which they are compared with others.
 ///
-/// In a reference that wraps around the world a line or ring that crosses the edge goes on beyond it, so x may exceed the world by a turn
-/// or more; a ring around a pole is closed along it. Positions are otherwise those of the transformer: unlike in ``ProjectedExtent``,
-/// latitudes are not clamped where poles are at infinity.
+/// In a reference that wraps around the world, a line or ring that crosses the edge continues beyond it, so x may exceed the
+/// world by a turn or more; a ring around a pole is closed along the pole. Otherwise positions equal the transformer's results:
+/// unlike ``ProjectedExtent``, this does not clamp latitudes where poles are at infinity. Do not use it for drawing: see
+/// ``MapTransform``.
 public struct GeometryProjector: Sendable {
   private let source: SpatialReference
   private let target: SpatialReference
   private let transformer: any CoordinateTransformer
   private let sourceWrap: WorldWrap?
-  /// Of the target.
+  /// The period of x in the target.
   private let wrap: WorldWrap?
   /// y of the poles in the target.
   private let poles: ClosedRange<Double>
@@ -27,7 +28,7 @@ public struct GeometryProjector: Sendable {
     poles = Self.poles(of: to, transformer)
   }
 
-  /// Unbounded where the poles have no coordinates.
+  /// The range is unbounded if the poles have no coordinates.
   private static func poles(
     of target: SpatialReferenceInfo, _ transformer: any CoordinateTransformer
   ) -> ClosedRange<Double> {
@@ -45,13 +46,13 @@ public struct GeometryProjector: Sendable {
     let moved = try transformer.transform(geometry, from: source, to: target, checking: check)
     guard let wrap else { return moved }
     guard let sourceWrap else { return moved.unwrapped(wrap, poles) }
-    // Both are cylindrical, so x is linear in x.
+    // Both references are cylindrical, so x in one is linear in x of the other.
     return wrap.shifted(moved, near: geometry, sourceWrap)
   }
 }
 
 extension WorldWrap {
-  /// Shifts each x by whole turns to be nearest to that of the same position in another cylindrical reference.
+  /// Shifts each x by whole turns to be nearest to x of the same position in another cylindrical reference.
   fileprivate func shifted(_ geometry: Geometry, near original: Geometry, _ other: WorldWrap) -> Geometry {
     var expected: [Double] = []
     original.forEachPositions { expected += $0.points.map { xMin + ($0.x - other.xMin) / other.width * width } }
@@ -66,7 +67,7 @@ extension WorldWrap {
 }
 
 extension Geometry {
-  /// Makes lines and rings continuous: each position is in the turn that is nearest to the one before.
+  /// Makes lines and rings continuous: shifts each position by whole turns to be nearest to the previous one.
   fileprivate func unwrapped(_ wrap: WorldWrap, _ poles: ClosedRange<Double>) -> Geometry {
     switch self {
     case .point, .multiPoint: self
@@ -115,7 +116,7 @@ extension Positions {
     }
   }
 
-  /// A ring that ends a turn away from its start goes around a pole: the nearer one, along which it is closed.
+  /// Closes a ring around a pole, which ends a turn away from its start, along the nearer pole. Other rings stay.
   fileprivate func closed(along poles: ClosedRange<Double>, _ wrap: WorldWrap) -> Positions {
     guard count >= 4, abs(self[count - 1].x - self[0].x) > wrap.width / 2, let box else { return self }
     let middle = (poles.lowerBound + poles.upperBound) / 2

@@ -1,14 +1,14 @@
-// Ordered lists of ids: the layers of a map, the overlays of a view. Long ones are changed, copied and compared in little
-// time, as a map may have a hundred thousand layers, and every command keeps the list from before.
+// Ordered lists of ids: the layers of a map, the overlays of a view. A map may have a hundred thousand layers and every command
+// keeps the earlier list, so changing, copying and comparing long lists must be fast.
 
 import Geometry
 import HashTreeCollections
 
-/// Texts in order, each once.
+/// Ordered texts, without repetition.
 ///
 /// The texts lie in chunks that copies share. Comparing two states of a list skips the chunks that they share.
 public struct TextList: Sendable {
-  /// Maximum number of texts of a chunk.
+  /// Maximum number of texts in a chunk.
   private static let limit = 256
 
   private struct Chunk: Sendable {
@@ -16,9 +16,9 @@ public struct TextList: Sendable {
     var texts: [Text]
   }
 
-  /// None is empty.
+  /// No chunk is empty.
   private var chunks: [Chunk] = []
-  /// The key of the chunk of each text; nil as long as there is one chunk.
+  /// The key of each text's chunk; nil while there is only one chunk.
   private var homes: TreeDictionary<Text, Int>?
   private var lastKey = 0
   public private(set) var count = 0
@@ -45,7 +45,7 @@ public struct TextList: Sendable {
     homes.map { $0[text] != nil } ?? (chunks.first?.texts.contains(text) ?? false)
   }
 
-  /// The texts with indexes in a range.
+  /// The texts at a range of indexes.
   public subscript(range: Range<Int>) -> [Text] {
     var result: [Text] = []
     var before = 0
@@ -87,7 +87,7 @@ public struct TextList: Sendable {
     }
   }
 
-  /// - Returns: whether the text was there.
+  /// - Returns: whether the text was in the list.
   @discardableResult
   mutating func remove(_ text: Text) -> Bool {
     guard let index = firstIndex(of: text) else { return false }
@@ -100,7 +100,7 @@ public struct TextList: Sendable {
     return true
   }
 
-  /// The chunk that has the index, and the index in it. At the end the last chunk.
+  /// The chunk that contains the index, and the index in that chunk. For the end index, the last chunk.
   private func place(of index: Int) -> (chunk: Int, offset: Int) {
     var before = 0
     for (number, chunk) in chunks.enumerated() {
@@ -112,7 +112,7 @@ public struct TextList: Sendable {
 
   // MARK: Comparing
 
-  /// With how many texts both lists begin, or fewer where their chunks differ.
+  /// Length of the common beginning of both lists; may be less where their chunks differ.
   public func commonStart(with other: TextList) -> Int {
     var result = 0
     for (own, its) in zip(chunks, other.chunks) {
@@ -125,7 +125,7 @@ public struct TextList: Sendable {
     return result
   }
 
-  /// With how many texts both lists end, or fewer where their chunks differ.
+  /// Length of the common end of both lists; may be less where their chunks differ.
   public func commonEnd(with other: TextList) -> Int {
     var result = 0
     for (own, its) in zip(chunks.reversed(), other.chunks.reversed()) {
@@ -140,7 +140,7 @@ public struct TextList: Sendable {
 }
 
 extension TextList {
-  /// Calls `body` with each text in order: many times as fast as iteration in another module, which knows no chunks.
+  /// Calls `body` with each text in order. Much faster than iteration from another module, which cannot iterate by chunks.
   public func forEach(_ body: (Text) -> Void) { for chunk in chunks { for text in chunk.texts { body(text) } } }
 }
 
@@ -157,7 +157,7 @@ extension TextList: Hashable {
   public func hash(into hasher: inout Hasher) { for text in self { hasher.combine(text) } }
 }
 
-/// Ids of one kind of objects in order, each once.
+/// Ids of one kind of objects, ordered, without repetition.
 public struct IDList<Object>: Hashable, Sendable {
   public private(set) var texts = TextList()
 

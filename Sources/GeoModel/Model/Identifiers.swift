@@ -4,14 +4,14 @@ import Geometry
 
 /// The id of an object of one kind. Ids are unique among all objects of the session.
 public struct ID<Entity>: Hashable, Sendable, CustomStringConvertible {
-  /// What it is compared by.
+  /// The text, compared by code points.
   @usableFromInline let text: Text
   public init(_ rawValue: String) { text = Text(rawValue) }
   public var rawValue: String { text.string }
   public var description: String { rawValue }
 }
 
-/// A process that runs in model time until an event ends it: an animation, or the start of a location source.
+/// A process in model time that ends by an event: an animation, or the start of a location source.
 public struct ProcessID: Hashable, Sendable {
   let rawValue: Int
 }
@@ -31,6 +31,6 @@ public struct ObjectReference: Hashable, Sendable {
   }
   public var id: String { text.string }
 
-  /// Ids alone nearly always differ, and the collection would be hashed as the text that it is on the wire.
+  /// Hashes the id alone: ids nearly always differ, and the collection would be hashed as its text on the wire.
   public func hash(into hasher: inout Hasher) { text.hash(into: &hasher) }
 }

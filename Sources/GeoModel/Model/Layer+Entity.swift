@@ -1,4 +1,4 @@
-// What undo leaves alone of layers: their features and load status.
+// The parts of layers that undo leaves alone: features and load status.
 
 import FeatureStore
 import Geometry
@@ -28,7 +28,7 @@ extension Layer: Entity {
     if let features = current.features {
       result.features?.schema = features.schema
       result.features?.loadStatus = features.loadStatus
-      // The features are current, but the filters are not.
+      // The features are the current ones, but the filters are the restored ones, so the count may have changed.
       result.features?.countSelected()
     }
     return result

@@ -1,4 +1,4 @@
-// The table of members of layers, and the members that overlays have as well.
+// The table of members of layers, and the members that layers and overlays share.
 
 extension Layer {
   public static let members: [Member<Layer>] = identity + drawing + ofGroups + ofFeatures + [.environment]
@@ -49,13 +49,13 @@ extension Layer {
 
   private static let hasFeatures: @Sendable (Layer) -> Bool = { $0.features != nil }
 
-  /// Groups have no features; other layers contain no layers.
+  /// The error for a member that only layers with features have, of a group; or the reverse.
   public func refusal(of member: String) -> ModelError {
     .wrongKind(id.rawValue, kind, expected: kind == .group ? [.feature, .table] : [.group])
   }
 }
 
-/// An object that is drawn by an appearance and a portrayal: layers and overlays.
+/// An object with an appearance and a portrayal: layers and overlays.
 protocol Portrayed: Entity {
   var appearance: Appearance { get set }
   var portrayal: Portrayal { get set }

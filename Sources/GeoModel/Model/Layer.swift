@@ -8,7 +8,7 @@ import Geometry
 public struct Layer: Sendable {
   public enum Kind: String, Hashable, Sendable { case feature, group, table }
 
-  /// The longest name, in code points, as the protocol has it; a file may have longer ones.
+  /// Maximum length of a name, in code points, as in the protocol; names in files may be longer.
   static let nameLimit = 1024
 
   public let id: LayerID
@@ -19,7 +19,7 @@ public struct Layer: Sendable {
   public internal(set) var group: LayerID?
   public internal(set) var name: String
   public internal(set) var appearance = Appearance()
-  // What is long is shared: copying a layer, as finding one does, would move 1,700 bytes.
+  // Shared, because copying a layer, which finding one does, would otherwise move 1,700 bytes.
   private var sharedPortrayal = Shared.portrayal
   private var sharedFeatures: Shared<LayerFeatures>?
   /// Nil except for groups.
@@ -37,7 +37,7 @@ public struct Layer: Sendable {
     self.features = features
   }
 
-  /// Unused by groups.
+  /// Groups do not use it.
   public internal(set) var portrayal: Portrayal {
     _read { yield sharedPortrayal.value }
     set { sharedPortrayal = Shared(newValue) }
@@ -69,9 +69,9 @@ public struct Layer: Sendable {
 /// The features of a layer or a table, with their source and filters.
 public struct LayerFeatures: Sendable {
   public fileprivate(set) var source: SourceID
-  /// The number of the source, which a later one of the same id does not have.
+  /// The number of the source, which distinguishes it from a later source with the same id.
   public let sourceNumber: Int
-  /// From the source at first; from the features once they are loaded.
+  /// Initially the source's schema; after loading, that of the features.
   public internal(set) var schema: SourceLayer
   /// The origin of the features, kept because the source may be closed.
   public internal(set) var origin: SourceOrigin
@@ -84,12 +84,12 @@ public struct LayerFeatures: Sendable {
   public internal(set) var store: FeatureStore?
   /// Number of visible selected features. Hidden ones stay selected, and count again when the filters match them.
   public internal(set) var selectedCount = 0
-  /// Features are visible if it is true; all are when nil.
+  /// Features are visible if it is true; nil makes all visible.
   public internal(set) var definitionExpression: Expression?
   public internal(set) var time: LayerTime?
   public internal(set) var isTimeFilterEnabled = true
 
-  /// The reference of the features: what the source states, or its format implies; else it is unknown.
+  /// The reference of the features: stated by the source, else implied by its format, else unknown.
   var reference: SpatialReference {
     if let stated = schema.reference { return stated }
     if case .file(let file) = origin, !file.isInDegrees, !isTable { return .unknown }
@@ -167,9 +167,9 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// One flag of it.
+  /// One flag of the state.
   public enum Flag: UInt8, CaseIterable, Sendable {
-    /// Loaded, visible and within the scale range; of a group, if any of its layers is.
+    /// Loaded, visible and within the scale range. For a group: any of its layers is.
     case active = 1
     /// Hidden, by itself or by a group.
     case notVisible = 2
@@ -177,7 +177,7 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
     case outOfScale = 4
     case loading = 8
     case error = 16
-    /// Of a group: some of its layers have failed to load, but not all.
+    /// Only for a group: some of its layers, but not all, have failed to load.
     case warning = 32
   }
   public init(_ flag: Flag) { rawValue = flag.rawValue }
@@ -191,12 +191,12 @@ public struct LayerViewState: OptionSet, Hashable, Sendable {
 }
 
 extension String {
-  /// The first code points.
+  /// The first `count` code points.
   func shortened(to count: Int) -> String { String(unicodeScalars.prefix(count)) }
 }
 
 extension Layer {
-  /// The layer as a document has it that gives its source another id.
+  /// The layer for a document in which its source has another id.
   public func under(_ source: SourceID) -> Layer {
     var result = self
     result.features?.source = source

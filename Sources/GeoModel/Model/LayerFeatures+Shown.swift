@@ -8,8 +8,8 @@ extension LayerFeatures {
   /// Whether no filter applies.
   public var isUnfiltered: Bool { definitionExpression == nil && timeFilter == nil }
 
-  /// The conditions that all visible features meet, and only they; nil where they do not say all: with a time filter, or where the
-  /// definition expression names a field that does not exist.
+  /// Conditions that exactly the visible features meet. Nil if no conditions are exact: with a time filter, or if the definition
+  /// expression names a field that does not exist.
   public var conditions: [CompiledExpression]? {
     guard let store, timeFilter == nil else { return nil }
     guard let definitionExpression else { return [] }

@@ -4,8 +4,8 @@ import FeatureStore
 import Geometry
 
 extension LayerFeatures {
-  /// Throws unless the fields exist and hold dates, by their type. Texts may be dates: their values are checked once
-  /// they are loaded.
+  /// Throws unless the fields exist and their type can hold dates. Text fields may hold dates; their values are checked once they
+  /// are loaded.
   ///
   /// - Parameter path: JSON Pointer of the definition from the layer, for errors.
   /// - Complexity: O(1) if the first value is a date; O(n) at worst.
@@ -35,7 +35,7 @@ extension LayerFeatures {
     let end = time.endField.flatMap { store.schema.column(named: $0.string) }
     return rows.filter { row in
       guard let feature = store[row], let first = Instant(time: feature.value(start)) else { return false }
-      // A feature without an end of its own continues without limit.
+      // A feature without an end time has no end.
       let last = end.map { Instant(time: feature.value($0)) ?? .latest } ?? first
       return extent.meets(from: first, to: last)
     }

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// A location with what is known about it; nil is unknown.
+/// A location with its accuracy, speed and course. Nil members are unknown.
 public struct Location: Hashable, Sendable {
   public var timestamp: Instant?
   /// Longitude and latitude, in degrees on WGS 84.
@@ -27,15 +27,15 @@ public enum LocationStatus: Hashable, Sendable {
 struct Drive: Sendable {
   struct Segment: Sendable {
     let start: Point
-    /// Z at the end; nil, as that of the start, without one.
+    /// Z at the end of the segment; nil if it is unknown.
     let endZ: Double?
     let azimuth: Double
-    /// In metres; `before` is the length of all earlier segments.
+    /// Length of the segment in metres; `before` is the total length of earlier segments.
     let length: Double
     let before: Double
   }
   let segments: [Segment]
-  /// Without M.
+  /// The last position, without M.
   let end: Point
   let endAzimuth: Double
 
@@ -76,7 +76,7 @@ struct Drive: Sendable {
   }
 }
 
-/// A source of locations. All are simulated so far: they move along a line at a constant velocity.
+/// A source of locations. All sources are simulated: they move along a line at a constant velocity.
 public struct LocationSource: Sendable {
   public let id: LocationSourceID
   public var revision = 0
@@ -94,7 +94,7 @@ public struct LocationSource: Sendable {
   let startTime: Instant?
   /// Number of locations emitted.
   var emitted = 0
-  /// While the source runs: when the location numbered ``emittedAtResume`` is emitted.
+  /// Time at which the location numbered ``emittedAtResume`` is emitted, while the source runs.
   var resumedAt: Instant?
   public var isRunning: Bool { resumedAt != nil }
   var emittedAtResume = 0

@@ -1,4 +1,4 @@
-// The tables of members of maps and scenes, most of which are shared.
+// The tables of members of maps and scenes, which share most members.
 
 import Geometry
 

@@ -27,9 +27,9 @@ public struct MapContent: Hashable, Sendable {
   public internal(set) var operationalLayers: IDList<Layer> = []
   public internal(set) var tables: IDList<Layer> = []
   public internal(set) var bookmarks: [Bookmark] = []
-  /// The viewpoint of new views that are given none.
+  /// The viewpoint of new views that are created without one.
   public internal(set) var initialViewpoint: Viewpoint?
-  /// The scale denominator at which symbols have their own size; nil for the same size at all scales.
+  /// The scale denominator at which symbols have their defined size; nil if symbols have the same size at all scales.
   public internal(set) var referenceScale: Double?
   /// Maximum scale denominator of views.
   public internal(set) var minScale: Double?
@@ -106,7 +106,7 @@ enum LayerList: Hashable, Sendable {
   case group(LayerID)
 }
 
-/// A bookmark to be created.
+/// The values of a bookmark to create.
 public struct NewBookmark: Sendable {
   /// Nil to mint one.
   public var id: String?

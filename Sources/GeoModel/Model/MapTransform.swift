@@ -1,8 +1,8 @@
-// Positions of features on a map: clamped where its poles are at infinity, and unbroken where it wraps.
+// Transforms positions of features to a map: clamps latitudes if its poles are at infinity, and keeps lines unbroken where it wraps.
 
 import Geometry
 
-/// Transforms positions to the reference of a map as they are drawn there.
+/// Transforms positions to the reference of a map, in the form in which they are drawn.
 public struct MapTransform: Sendable {
   private let source: SpatialReference
   private let target: SpatialReference
@@ -11,7 +11,7 @@ public struct MapTransform: Sendable {
   /// Latitudes with a finite position in a target that is not cylindrical; nil for all.
   private let latitudes: ClosedRange<Double>?
   private let isFromDegrees: Bool
-  /// The worlds' edges, where the references wrap.
+  /// The period of x in each reference that wraps.
   let sourceWrap: WorldWrap?
   private let targetWrap: WorldWrap?
   private let isToDegrees: Bool
@@ -28,10 +28,10 @@ public struct MapTransform: Sendable {
     (sourceWrap, targetWrap) = (WorldWrap(from, transformer), WorldWrap(to, transformer))
   }
 
-  /// Whether a line stays a line: x and y are transformed each by itself, between worlds that wrap.
+  /// Whether lines stay straight: both references wrap, so x and y are transformed independently.
   public var keepsLines: Bool { sourceWrap != nil && targetWrap != nil }
 
-  /// Whether the result may cross the antimeridian: in degrees, from a map that does not wrap there.
+  /// Whether the result may cross the antimeridian: from a map that does not wrap, to degrees.
   var mayCross: Bool { isToDegrees && sourceWrap == nil }
 
   /// Transforms positions as alternating x and y. Latitudes are clamped where the target's poles are at infinity. x is
@@ -50,7 +50,7 @@ public struct MapTransform: Sendable {
     }
   }
 
-  /// The geometry as it is drawn: also where it goes beyond the edge of the world, or around a pole.
+  /// The geometry as it is drawn, including parts beyond the edge of the world or around a pole.
   ///
   /// - Parameter check: called every few thousand positions; throws to cancel.
   /// - Throws: also if a position has no coordinates in the target.
@@ -86,7 +86,7 @@ public struct MapTransform: Sendable {
     return Positions(values: values)
   }
 
-  /// Moves each x by whole turns to where the original is: between worlds that wrap, x is linear.
+  /// Shifts each x by whole turns to the position of the original x. Between references that wrap, x is linear.
   private func unroll(_ values: inout [Double], _ wrap: WorldWrap, from original: [Double], _ source: WorldWrap) {
     for index in stride(from: 0, to: values.count, by: 2) {
       let expected = wrap.xMin + (original[index] - source.xMin) / source.width * wrap.width
@@ -94,7 +94,7 @@ public struct MapTransform: Sendable {
     }
   }
 
-  /// Moves each x by whole turns to be nearest to the one before.
+  /// Shifts each x by whole turns to be nearest to the previous one.
   private func unroll(_ values: inout [Double], _ wrap: WorldWrap) {
     for index in stride(from: 2, to: values.count, by: 2) {
       values[index] += wrap.shift(values[index], nearest: values[index - 2])

@@ -41,9 +41,9 @@ public final class Member<Object: Entity>: Sendable {
   private let put: Setting?
   /// Sets the member to that of another state; nil if commands cannot set it.
   let copy: (@Sendable (_ object: inout Object, _ other: Object) -> Void)?
-  /// Whether documents leave the value out.
+  /// Whether the value is a default that documents leave out.
   private let isDefault: Condition?
-  /// Whether an object has the member; nil if all have it.
+  /// Whether an object has the member; nil if all objects do.
   private let isPresent: Condition?
 
   private enum Reading: Sendable {
@@ -102,7 +102,7 @@ public final class Member<Object: Entity>: Sendable {
       differs: { get($0).differs(from: get($1)) }, put: put, copy: { set(&$0, get($1)) }, isDefault: isDefault)
   }
 
-  /// Makes a member whose value also depends on other objects.
+  /// Makes a member whose value depends on other objects, too.
   ///
   /// - Parameter differs: compares the part that depends on the object itself; other changes are recorded elsewhere.
   convenience init(

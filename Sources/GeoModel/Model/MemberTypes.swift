@@ -36,7 +36,7 @@ extension String: MemberSettable {
   }
 }
 
-/// Enumerations have the same names on the wire.
+/// Enumerations use their raw values on the wire.
 extension MemberSettable where Self: RawRepresentable, RawValue == String {
   public var memberValue: MemberValue { .text(rawValue) }
   public static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self? {

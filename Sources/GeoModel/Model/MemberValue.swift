@@ -23,10 +23,10 @@ public enum MemberValue: Sendable {
   case envelope(Envelope)
   case featureReduction(FeatureReduction)
   case fields([Field])
-  /// Indirect: a store has 350 bytes, which every value would take otherwise.
+  /// Indirect, because a store has 350 bytes, which would otherwise be the size of every value.
   indirect case graphics(FeatureStore)
   case labels([LabelDefinition])
-  /// Indirect: it holds the world.
+  /// Indirect, because it holds the world.
   indirect case layerViewStates(ViewLayerStates)
   case loadStatus(LoadStatus)
   case location(Location)
@@ -42,7 +42,7 @@ public enum MemberValue: Sendable {
   case time(LayerTime)
   case viewpoint(Viewpoint)
 
-  // Values that commands give; `World` turns them into values of the cases above.
+  // Values in commands; `World` converts them to values of the cases above.
   case basemapName(Text?)
   case newBookmarks([NewBookmark])
   case surfaceUpdate(BaseSurfaceUpdate)
@@ -51,8 +51,8 @@ public enum MemberValue: Sendable {
   public var isNull: Bool { if case .null = self { true } else { false } }
 }
 
-/// How deltas represent changes of a member: the whole value, elements of its list, members of its object, or as the
-/// value at hand allows.
+/// How deltas represent changes of a member: as the whole value, elements of its list, members of its object, or whichever of
+/// these suits the current value.
 public enum MemberShape: Sendable { case whole, list, parts, any }
 
 /// A type of members.
@@ -67,7 +67,7 @@ public protocol MemberSettable: MemberReadable {
   /// The value after `clear`; nil if the type has none.
   static var null: Self? { get }
   /// - Parameter path: JSON Pointer of the value in the request, for errors.
-  /// - Returns: nil for a value of another type.
+  /// - Returns: nil if the value has another type.
   static func read(_ value: MemberValue, at path: String) throws(ModelError) -> Self?
 }
 
@@ -92,7 +92,7 @@ extension MemberSettable {
     case .surface(let surface): surface as? Self
     case .time(let time): time as? Self
     case .viewpoint(let viewpoint): viewpoint as? Self
-    // Types of these have readers of their own, or no command sets them.
+    // These types have readers of their own, or no command sets them.
     case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .envelope, .fields,
       .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
       .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:

@@ -5,11 +5,11 @@ import FeatureStore
 import Geometry
 
 /// Why a command was refused. The world is then unchanged.
-///
+/// Paths are JSON Pointers from the object whose members are set, or from the command's parameters.
 /// Paths are JSON Pointers from the object of which members are set, or from the command's parameters.
 public enum ModelError: Error, Hashable, Sendable {
   case unknownID(Collection, String)
-  /// - holder: the noun of the object that has the id, or had it and can be restored.
+  /// - holder: the noun of the object that has the id, or of a closed object that had it and can be restored.
   case idExists(String, holder: String, isClosed: Bool)
   /// A list of an object has no item with the id.
   case unknownItem(noun: String, id: String)
@@ -31,7 +31,7 @@ public enum ModelError: Error, Hashable, Sendable {
   case indexOutOfRange(count: Int)
   case invalidScaleRange
   case emptyGeometry
-  /// A number that cannot be used where it stands.
+  /// A number outside the range that is allowed at `path`.
   case outOfRange(Double, expected: String, path: String)
   case invalidGeometry(expected: String)
   case transform(TransformError)
@@ -61,7 +61,7 @@ public enum ModelError: Error, Hashable, Sendable {
   /// A renderer, label or popup is not valid for the layer.
   case symbology(SymbologyError)
   case flow(FlowError)
-  /// The stored failure of a load.
+  /// The stored failure of an earlier load.
   case failed(Failure)
 }
 
@@ -70,7 +70,7 @@ public struct ItemError: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     case store(StoreError)
     case noFeature(Int)
-    /// A geometry has y beyond the latitudes.
+    /// The y of a geometry is not a latitude.
     case latitude
     case failure(Failure)
   }
@@ -83,7 +83,7 @@ public struct ItemError: Hashable, Sendable {
   }
 }
 
-/// An error stored as data, in the status of an object. Equal to `data` of the error on the wire.
+/// An error stored in the status of an object. Same content as `data` of the error on the wire.
 public struct Failure: Error, Hashable, Sendable {
   public let kind: Text
   public let message: Text

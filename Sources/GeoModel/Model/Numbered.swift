@@ -1,10 +1,10 @@
-// Elements in the order of their numbers, so that inserting and removing anywhere costs little, however many there are.
+// Elements ordered by number. Inserting and removing is fast at any position and size.
 
 /// Elements by ascending number.
 ///
-/// Elements lie in chunks. A write to a copy copies one chunk, and the list of chunks.
+/// Elements are stored in chunks. A write to a copy copies one chunk and the list of chunks.
 public struct Numbered<Element: Sendable>: Sendable {
-  /// Maximum number of elements of a chunk.
+  /// Maximum number of elements in a chunk.
   private static var limit: Int { 64 }
 
   @usableFromInline struct Chunk: Sendable {
@@ -37,9 +37,9 @@ public struct Numbered<Element: Sendable>: Sendable {
     @inlinable public func makeIterator() -> Iterator { Iterator(chunks) }
   }
 
-  /// None is empty.
+  /// No chunk is empty.
   @usableFromInline private(set) var chunks: [Chunk] = []
-  /// The first number of each chunk.
+  /// The first number in each chunk.
   @usableFromInline private(set) var firsts: [Int] = []
   private(set) var count = 0
 
@@ -50,7 +50,7 @@ public struct Numbered<Element: Sendable>: Sendable {
   /// In the order of the numbers.
   @inlinable var elements: Elements { Elements(chunks) }
 
-  /// The results of a function of each element, in the order of the numbers. No element is copied.
+  /// The results of applying a function to each element, in the order of the numbers. Elements are not copied.
   func map<Result>(_ result: (Element) -> Result) -> [Result] {
     var results: [Result] = []
     results.reserveCapacity(count)
@@ -62,7 +62,7 @@ public struct Numbered<Element: Sendable>: Sendable {
     return results
   }
 
-  /// The results of a function of each of the next elements, and the number of the last of them.
+  /// The results of applying a function to each of the next elements, and the number of the last of these.
   ///
   /// - Complexity: O(log n + k) for a limit of k.
   func map<Result>(after number: Int, limit: Int, _ result: (Element) -> Result) -> (results: [Result], last: Int) {
@@ -99,12 +99,12 @@ public struct Numbered<Element: Sendable>: Sendable {
     }
   }
 
-  /// Inserts an element, or replaces the one with the number.
+  /// Inserts an element, or replaces the one with the same number.
   mutating func insert(_ element: Element, at number: Int) {
     guard let last = chunks.last?.numbers.last, number <= last else { return append(element, at: number) }
     var chunk = chunkIndex(of: number)
     var index = Self.firstIndex(in: chunks[chunk].numbers) { $0 >= number }
-    // Past the end of a chunk whose last elements are gone, the number belongs behind the others.
+    // The number may exceed all numbers of its chunk, after the last elements of that chunk were removed.
     if index < chunks[chunk].numbers.count, chunks[chunk].numbers[index] == number {
       chunks[chunk].elements[index] = element
       return
@@ -141,7 +141,7 @@ public struct Numbered<Element: Sendable>: Sendable {
 
   /// Reads an element in place, without a copy of it; nil if there is none.
   ///
-  /// - Parameter body: the pointer is valid while it runs. A borrowed element of many bytes would be copied.
+  /// - Parameter body: gets a pointer that is valid during the call; a borrowed element of many bytes would be copied.
   func read<R>(_ number: Int, _ body: (UnsafePointer<Element>) -> R) -> R? {
     guard let (chunk, index) = place(of: number) else { return nil }
     return chunks[chunk].elements.withUnsafeBufferPointer { $0.baseAddress.map { body($0 + index) } }
@@ -169,12 +169,13 @@ public struct Numbered<Element: Sendable>: Sendable {
     return index < numbers.count && numbers[index] == number ? (chunk, index) : nil
   }
 
-  /// Index of the chunk that has the number, or into which it belongs. There is one at least.
+  /// Index of the chunk that contains the number, or into which it is to be inserted. There is at least one chunk.
   @inlinable func chunkIndex(of number: Int) -> Int {
     chunks.count == 1 ? 0 : max(0, Self.firstIndex(in: firsts) { $0 > number } - 1)
   }
 
-  /// Index of the first number in an ascending list that satisfies a condition, as all after it do; the count if none does.
+  /// Index of the first number that satisfies a condition, in an ascending list in which all later numbers satisfy it, too; the
+  /// count if none does.
   @inlinable static func firstIndex(in numbers: [Int], where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, numbers.count)
     while low < high {

@@ -1,4 +1,4 @@
-// Which changes of objects are recorded, and what undo leaves alone.
+// Which changes of objects are recorded, and which parts undo leaves alone.
 
 import FeatureStore
 import Geometry
@@ -16,7 +16,7 @@ extension Map: Entity {
 
 extension Scene: Entity {
   public static func close(_ id: SceneID, in world: inout World) throws(ModelError) { try world.closeScene(id) }
-  /// Elevation sources have no registry of their own.
+  /// Elevation sources are not in a registry, so the scene lists their ids.
   public var references: [Text] { surface.elevationSources.map { Text($0.id) } }
 
   public func undone(from current: Scene) -> Scene {
@@ -36,7 +36,7 @@ extension View: Entity {
   }
   public var isMoving: Bool { isNavigating }
   public static func close(_ id: ViewID, in world: inout World) throws(ModelError) { try world.closeView(id) }
-  /// The states of its layers.
+  /// The number of its layer view states.
   public static func itemCount(of id: String?, in world: World) -> Int {
     (id.map { [ID($0)] } ?? world.views.ids).reduce(0) { $0 + world.layerViewStateCount(of: $1) }
   }
@@ -74,13 +74,13 @@ extension Overlay: Entity {
 
 extension LocationSource: Entity {
   public var isMoving: Bool { isRunning }
-  /// A location is live, and no change of the owner.
+  /// A location is live data, so it does not count as a change of the owner.
   public var parent: ObjectReference? { nil }
   public static func close(_ id: LocationSourceID, in world: inout World) throws(ModelError) {
     try world.closeLocationSource(id)
   }
 
-  /// A location source is live: undo leaves all of it alone.
+  /// A location source is live data, which undo leaves alone.
   public func undone(from current: LocationSource) -> LocationSource { current }
 }
 

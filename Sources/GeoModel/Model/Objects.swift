@@ -6,9 +6,9 @@ import Geometry
 /// The schema of a source's layer.
 public struct SourceLayer: Hashable, Sendable {
   public var name: Text
-  /// The simple features type: `Point`, `MultiPolygon`, `Unknown`; nil for a table.
+  /// The simple features type, such as `Point`, `MultiPolygon` or `Unknown`; nil for a table.
   public var geometryType: String? = nil
-  /// The name of the geometry; nil where the source has none for it.
+  /// The name of the geometry column; nil if the source has no name for it.
   public var geometryName: Text?
   public var featureCount: Int?
   public var extent: Envelope?
@@ -43,7 +43,7 @@ public enum SourceOrigin: Sendable {
   case columns(ColumnData)
 }
 
-/// Features that a client sent in columns: all that there is of their source.
+/// Features that a client sent in columns: the only data of their source.
 public struct ColumnData: Sendable {
   public private(set) var store: FeatureStore
   public let reference: SpatialReference
@@ -70,26 +70,26 @@ public struct ColumnData: Sendable {
   }
 }
 
-/// A file with what a client says of it.
+/// A file with the client's options for reading it.
 public struct FileOrigin: Sendable {
   public let path: String
   public var driver: String?
-  /// The columns of a CSV file's coordinates.
+  /// The columns of the coordinates in a CSV file.
   public var xField: String?
   public var yField: String?
-  /// The encoding of its texts, where the format does not say it.
+  /// The encoding of texts, for formats that do not state it.
   public var encoding: String?
   public var reference: SpatialReference?
-  /// Whether `reference` holds even if the file states another.
+  /// Whether `reference` overrides the one that the file states.
   public var overrides = false
 
   public init(path: String) { self.path = path }
 
-  /// Whether coordinates are longitude and latitude where nobody says more: a CSV file cannot say it, and its columns
-  /// have been named.
+  /// Whether coordinates are longitude and latitude if neither file nor client states a reference. True for CSV files with named
+  /// coordinate columns, since the format cannot state one.
   public var isInDegrees: Bool { xField != nil }
 
-  /// The reference of a layer for which the file states `stated`; nil if nobody says one.
+  /// The reference of a layer for which the file states `stated`; nil if neither file nor client states one.
   public func reference(stated: SpatialReference?) -> SpatialReference? {
     overrides ? reference ?? stated : stated ?? reference
   }
@@ -106,13 +106,13 @@ public enum SourceStatus: Hashable, Sendable {
 public struct Source: Sendable {
   public let id: SourceID
   public var revision = 0
-  /// Its place in the order of creation, by which it differs from a later source of the same id.
+  /// Its number in the order of creation, which distinguishes it from a later source with the same id.
   public let number: Int
   public let driver: String
   public internal(set) var origin: SourceOrigin
   public internal(set) var layers: [SourceLayer]
   public var status = SourceStatus.open
-  /// What was not read, or not as it stands in the file.
+  /// Parts of the file that were not read, or were changed on reading.
   public var warnings: [String] = []
 
   public var path: String? {

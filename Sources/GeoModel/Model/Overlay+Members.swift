@@ -13,7 +13,7 @@ extension Overlay {
       Member(.selectionColor, { $0.selectionColor }, set: { $0.selectionColor = $1 }),
       Member(.renderingMode, default: .dynamic, { $0.renderingMode }, set: { $0.renderingMode = $1 }),
       isPopupEnabled,
-      // Edits of graphics record the changes of members that follow from graphics.
+      // Derived members: edits of graphics record their changes.
       Member(derived: .graphicCount) { overlay, _ in overlay.store.count.memberValue },
       Member(derived: .selectedCount) { overlay, _ in overlay.selectedCount.memberValue },
       Member(derived: .extent) { overlay, _ in overlay.store.extent.memberValue },

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// The range of y to which a map with poles at infinity is clamped, so that boxes up to a pole have a size.
+/// The range of y to which a map with poles at infinity is clamped, so that boxes up to a pole have finite size.
 public struct PolarLimit: Hashable, Sendable {
   /// Degrees. The latitude at which Web Mercator's y equals its x at 180 degrees, so that the world is a square:
   /// atan(sinh(pi)).
@@ -42,7 +42,7 @@ public struct PolarLimit: Hashable, Sendable {
   /// Clamps y of a geometry in map units.
   func clamped(_ geometry: Geometry) -> Geometry { clamped(geometry, y) }
 
-  /// Clamps latitude; beyond ±90° is left unchanged, as it is invalid.
+  /// Clamps the latitude of a point. One beyond ±90° is invalid and stays unchanged.
   func clamped(degrees point: Point) -> Point {
     abs(point.y) <= 90 ? Self.clamped(point, -Self.latitude...Self.latitude) : point
   }
@@ -76,8 +76,8 @@ public struct PolarLimit: Hashable, Sendable {
 }
 
 extension PolarLimit {
-  /// The latitudes within finite reach in a map that is not cylindrical: a pole at infinity is replaced by
-  /// ``latitude``; nil for all.
+  /// The latitudes with a finite position in a map that is not cylindrical; nil if all have one. A pole at infinity is replaced
+  /// by ``latitude``.
   static func latitudes(
     near info: SpatialReferenceInfo, _ transformer: any CoordinateTransformer
   ) -> ClosedRange<Double>? {

@@ -1,4 +1,4 @@
-// The extent of positions in another reference, from each position: transforming their box could leave some out.
+// The extent of positions in another reference, computed from each position: the transform of their box could miss some.
 
 import Geometry
 
@@ -14,7 +14,7 @@ public struct ProjectedExtent: Sendable {
   private let transform: MapTransform
 
   private var whole = Envelope.none
-  /// The same with longitudes below 0 shifted by 360.
+  /// The extent with longitudes below 0 shifted by 360.
   private var crossing = Envelope.none
 
   public init(
@@ -36,7 +36,7 @@ public struct ProjectedExtent: Sendable {
   /// Includes positions as alternating x and y. Latitudes are clamped if the target has poles at infinity.
   ///
   /// - Parameter values: undefined afterwards.
-  /// - Throws: if a position has no coordinates in the target. None is included then.
+  /// - Throws: if a position has no coordinates in the target. Then none of the positions is included.
   public mutating func include(_ values: inout [Double]) throws(TransformError) {
     try transform.transform(&values)
     let mayCross = transform.mayCross

@@ -1,4 +1,4 @@
-// Which objects refer to which, and which move: so that a command need not scan all objects for them.
+// Indexes of references between objects and of moving objects, so that commands need not scan all objects for them.
 
 import Geometry
 import HashTreeCollections
@@ -6,7 +6,7 @@ import HashTreeCollections
 /// An index of references by the id that they name. A persistent tree makes the copy at the beginning of a command O(1).
 struct References: Sendable {
   private var referrers: TreeDictionary<Text, Referrers> = [:]
-  /// Views with an animation, and location sources that run.
+  /// Views with an animation, and running location sources.
   private(set) var moving = Referrers()
 
   /// Updates the index for an object that was inserted (no `old`), changed, or removed (no `new`).

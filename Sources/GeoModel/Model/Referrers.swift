@@ -2,12 +2,12 @@
 
 import HashTreeCollections
 
-/// Objects by number: a list while they are few, as with most ids, else a persistent tree.
+/// Objects by number: a list if there are few, as for most ids, else a persistent tree.
 struct Referrers: Sendable {
   /// Maximum length of the list.
   private static let limit = 16
 
-  /// Ascending; empty where `many` is not.
+  /// In ascending order; empty if `many` is in use.
   private var few: [(number: Int, object: ObjectReference)] = []
   private var many: TreeDictionary<CreationNumber, ObjectReference> = [:]
 
@@ -42,7 +42,7 @@ struct Referrers: Sendable {
 
   /// The ids of the objects of one kind, in the order of creation.
   ///
-  /// - Complexity: O(n log n) for all objects.
+  /// - Complexity: O(n log n), where n counts objects of all kinds.
   func ids<E: Entity>(of kind: E.Type) -> [ID<E>] {
     if many.isEmpty { return few.lazy.filter { $0.object.collection == E.collection }.map { ID($0.object.id) } }
     return many.lazy.filter { $0.value.collection == E.collection }.sorted { $0.key < $1.key }.map { ID($0.value.id) }

@@ -5,12 +5,12 @@ import HashTreeCollections
 
 /// Objects of one kind, by id and in the order of creation.
 ///
-/// Each object has a number, by which all objects of the world are in the order of creation. Undo restores an object
-/// under its number, and so at its place.
+/// Each object has a number, which orders all objects of the world by creation. Undo restores an object with its number, and so
+/// at its position.
 public struct Registry<Element: Entity>: Sendable {
-  // A persistent tree, as tasks keep snapshots: a write after a snapshot would copy a dictionary.
-  // Usable from inline code, so that generic callers in other modules are specialized. Its keys are texts, not ids of a
-  // type of their own: the tree's code is specialized, also where no caller knows the kind of object.
+  // A persistent tree, because tasks keep snapshots, and the first write after a snapshot would copy a whole dictionary.
+  // Visible to inline code, so that generic callers in other modules are specialized. Keys are texts, not typed ids, so that the
+  // tree's code is specialized even where the caller does not know the kind of object.
   @usableFromInline private(set) var numbers: TreeDictionary<Text, Int> = [:]
   @usableFromInline private(set) var elements = Numbered<Element>()
 
@@ -27,7 +27,7 @@ public struct Registry<Element: Entity>: Sendable {
 
   @inlinable public subscript(id: ID<Element>) -> Element? { numbers[id.text].flatMap { elements[$0] } }
 
-  /// The object of a number, which costs less than by its id.
+  /// The object with a number. Faster than access by id.
   public subscript(number number: Int) -> Element? { elements[number] }
 
   /// Finds an object, or throws `unknownID`.
@@ -44,7 +44,7 @@ public struct Registry<Element: Entity>: Sendable {
     return (element, number)
   }
 
-  /// The object's place in the order of creation.
+  /// The object's number in the order of creation.
   func number(of id: ID<Element>) -> Int? { numbers[id.text] }
 
   // Only `World+Change` and undo records call these: every change needs an undo record.
@@ -60,7 +60,7 @@ public struct Registry<Element: Entity>: Sendable {
     return (element, number)
   }
 
-  /// Replaces the object of a number by another state of it.
+  /// Replaces the object with a number by another state of it.
   mutating func replace(at number: Int, by element: Element) { _ = elements.modify(number) { $0 = element } }
 
   mutating func modifyAll(_ body: (inout Element) -> Void) { elements.modifyAll(body) }
@@ -70,7 +70,7 @@ public struct Registry<Element: Entity>: Sendable {
     numbers[id.text].flatMap { elements.read($0, body) }
   }
 
-  /// Reads the object of a number in place, which costs less than by its id; nil if there is none.
+  /// Reads the object with a number in place, which is faster than by id; nil if there is none.
   func read<R>(at number: Int, _ body: (UnsafePointer<Element>) -> R) -> R? { elements.read(number, body) }
 
   /// Changes an object in place. Does nothing if there is none.

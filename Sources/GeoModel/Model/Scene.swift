@@ -35,11 +35,11 @@ public struct SurfaceSource: Hashable, Sendable {
 
 /// The ground of a scene.
 public struct BaseSurface: Hashable, Sendable {
-  /// The first source that has a height at a point counts.
+  /// Where several sources have a height at a point, the first one is used.
   public internal(set) var elevationSources: [SurfaceSource] = []
   /// Factor for drawing heights.
   public internal(set) var elevationExaggeration = 1.0
-  /// Whether the sources are used. If not, the ground is flat and has no elevations.
+  /// Whether the sources are used. Otherwise the ground is flat and has no elevations.
   public internal(set) var isEnabled = true
   /// 0 is transparent, 1 opaque.
   public internal(set) var opacity = 1.0
@@ -52,9 +52,9 @@ public struct BaseSurface: Hashable, Sendable {
     return result
   }
 
-  /// The elevations at points in `reference`, each from the first loaded source that has one there. Points without one
-  /// are unknown if a source is not loaded. A disabled surface covers nothing. Exaggeration is ignored, as it is for
-  /// drawing.
+  /// The elevations at points in `reference`, each from the first loaded source that has one there. If no loaded source has one
+  /// and some source is not loaded, the elevation is unknown. A disabled surface covers nothing. Exaggeration is ignored, as it
+  /// only affects drawing.
   ///
   /// - Parameter stopsAtNoData: whether a source that covers a point without a value there hides the sources after it.
   /// - Complexity: one call of each source with all points for which earlier ones have no height.
@@ -95,9 +95,9 @@ public struct BaseSurface: Hashable, Sendable {
 }
 
 extension CoordinateTransformer {
-  /// The points in `target`, without Z; nil where one has no coordinates there, which lies outside of whatever is.
+  /// The points in `target`, without Z; nil for points without coordinates there, which no source can cover.
   ///
-  /// - Complexity: O(n); one call for all of them, or one for each where any has none.
+  /// - Complexity: O(n): one call for all points, or one call per point if any has no coordinates.
   fileprivate func transformed(
     _ points: [Point], from source: SpatialReference, to target: SpatialReference
   ) throws(TransformError) -> [Point?] {
@@ -127,7 +127,7 @@ public struct BaseSurfaceUpdate: Sendable {
   }
 }
 
-/// An elevation raster; libraries are behind this protocol.
+/// An elevation raster. Libraries implement this protocol.
 public protocol ElevationSource: Sendable {
   var path: String { get }
   var reference: SpatialReference { get }

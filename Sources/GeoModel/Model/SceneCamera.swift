@@ -17,7 +17,7 @@ public struct SceneCamera: Hashable, Sendable {
   /// Clockwise rotation around the line of sight, in degrees.
   public let roll: Double
 
-  /// A camera within the limits that clients are held to: the nearest one, where a computed one is beyond.
+  /// Makes a camera within the limits of the protocol. Computed values outside of a limit are clamped to it.
   public init(longitude: Double, latitude: Double, altitude: Double, heading: Double, pitch: Double, roll: Double) {
     func clamped(_ number: Double, _ range: ClosedRange<Double>) -> Double {
       min(max(number, range.lowerBound), range.upperBound)
@@ -35,38 +35,38 @@ public struct SceneCamera: Hashable, Sendable {
 }
 
 extension SceneCamera {
-  /// Tangent of half the horizontal field of view, which is 55 degrees.
+  /// Tangent of half of the horizontal field of view, which is 55 degrees.
   private static let halfView = tan(27.5 * .pi / 180)
-  /// Maximum pitch for computing the point looked at, in degrees: near the horizon it would be at infinity.
+  /// Maximum pitch for computing the target point, in degrees: toward the horizon it approaches infinity.
   private static let steepest = 85.0
 
   /// Angle between straight down and the line of sight, in radians.
   private var slant: Double { min(pitch, Self.steepest) * .pi / 180 }
-  /// In metres above the ellipsoid, which stands for the ground; at least one.
+  /// Height above the ground, for which the ellipsoid is used, in metres; at least one.
   private var height: Double { max(altitude, 1) }
 
-  /// Whether nothing but rounding is between two scales: a camera has an altitude, from which its scale is computed.
+  /// Whether two scales differ only by rounding, since the scale of a camera is computed from its altitude.
   static func isSame(_ scale: Double, _ other: Double) -> Bool { abs(scale - other) <= 1e-9 * other }
 
-  /// Distance along the ground to the point looked at, in metres.
+  /// Distance along the ground to the target point, in metres.
   var reach: Double { height * tan(slant) }
 
-  /// The scale denominator at which a flat map shows the point looked at as large as the camera does.
+  /// The scale denominator at which a flat map shows the target point in the same size as the camera does.
   ///
   /// At a distance of s metres, the width of the screen shows 2 s tan(55°/2) metres.
   func scale(on screen: Screen) -> Double {
     min(2 * (height / cos(slant)) * Self.halfView / screen.widthInMeters, Camera.scales.upperBound)
   }
 
-  /// A camera straight above a point, at the altitude that corresponds to a scale.
+  /// The camera straight above a point, at the altitude that corresponds to a scale.
   static func above(_ point: Point, scale: Double, rotation: Double, on screen: Screen) -> SceneCamera {
     SceneCamera(
       longitude: point.x, latitude: point.y, altitude: scale * screen.widthInMeters / (2 * halfView),
       heading: -rotation, pitch: 0, roll: 0)
   }
 
-  /// Interpolates between two cameras, with `t` in 0...1. Angles take the short way; altitudes above the ground change
-  /// by equal ratios.
+  /// Interpolates between two cameras, with `t` in 0...1. Angles change along the short way; altitudes above the ground change by
+  /// equal ratios.
   static func between(_ start: SceneCamera, _ end: SceneCamera, at t: Double) -> SceneCamera {
     func even(_ from: Double, _ to: Double) -> Double { from + (to - from) * t }
     var longitude = Camera.turned(start.longitude, end.longitude, at: t)
@@ -87,7 +87,7 @@ extension Screen {
 }
 
 extension World {
-  /// The flat camera at the point looked at, with the corresponding scale.
+  /// The flat camera at the target point, with the corresponding scale.
   func flattened(_ camera: SceneCamera, on screen: Screen) throws(ModelError) -> Camera {
     let nadir = Point(x: camera.longitude, y: camera.latitude)
     do {
@@ -99,8 +99,8 @@ extension World {
     } catch { throw .transform(error) }
   }
 
-  /// Moves the camera along its line of sight so that the scale denominator at the point looked at is multiplied by
-  /// `factor`, as far as the altitudes that there are allow.
+  /// Moves the camera along its line of sight so that the scale denominator at the target point is multiplied by `factor`, within
+  /// the range of altitudes.
   func dollied(_ camera: SceneCamera, by factor: Double) throws(ModelError) -> SceneCamera {
     let height = max(camera.altitude, 1)
     let altitude = min(max(height * factor, 1), SceneCamera.altitudes.upperBound)

@@ -1,4 +1,4 @@
-// The screen seen from one of its points: where positions of the map are, in pixels from it.
+// Screen coordinates relative to a screen point: where map positions are, in pixels from it.
 
 import Geometry
 
@@ -8,11 +8,11 @@ public struct ScreenFrame: Sendable {
   private var origin: SIMD2<Double>
   private let right: SIMD2<Double>
   private let down: SIMD2<Double>
-  /// The middle of the screen, from the screen point.
+  /// The middle of the screen, relative to the screen point.
   private let middle: SIMD2<Double>
   /// Map units per pixel.
   public let resolution: Double
-  /// The screen point in the map.
+  /// The map position of the screen point.
   public let location: Point
 
   fileprivate init(x: Double, y: Double, of view: View) {
@@ -33,14 +33,14 @@ public struct ScreenFrame: Sendable {
     return middle + SIMD2((position * right).sum(), (position * down).sum())
   }
 
-  /// The frame in which positions are drawn that far to the east: the copies of a world that wraps.
+  /// The frame in which positions are drawn shifted east by `x`, as the copies of a world that wraps are.
   public func moved(east x: Double) -> ScreenFrame {
     var result = self
     result.origin.x -= x
     return result
   }
 
-  /// The box around the circle of so many pixels around the screen point, in the map.
+  /// The map box around the circle with a radius in pixels around the screen point.
   public func box(radius: Double) -> Envelope {
     let reach = radius * resolution
     return Envelope(

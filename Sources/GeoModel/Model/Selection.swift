@@ -6,7 +6,7 @@ import FeatureStore
 public enum SelectionMode: Hashable, Sendable {
   case new, add, subtract
 
-  /// The rows to select or deselect when rows are given. Both lists are ascending, as is the result.
+  /// The rows whose selection changes when rows are given. Both lists are ascending, as is the result.
   ///
   /// - Complexity: O(rows).
   func changes(of selected: [UInt32], by given: [UInt32]) -> [UInt32] {
@@ -42,9 +42,10 @@ extension FeatureStore {
 }
 
 extension World {
-  /// Changes the selection of a layer or an overlay by what there still is of `ids`, which an earlier state of it had.
+  /// Changes the selection of a layer or an overlay by those of `ids` that still exist. The ids come from an earlier state of the
+  /// object.
   ///
-  /// - Returns: those ids, and the number of selected features; nil if the object is gone or no longer loaded.
+  /// - Returns: the existing ids, and the number of selected features; nil if the object is closed or not loaded.
   public mutating func select(
     existing ids: [Int], _ mode: SelectionMode, of object: ObjectReference
   ) throws(ModelError) -> (ids: [Int], count: Int)? {
@@ -67,7 +68,7 @@ extension World {
     guard !changed.isEmpty else { return layers[id]?.features?.selectedCount ?? 0 }
     recordUndo(Selected(id: id, ids: layers[id]?.store?.ids(of: changed) { _ in } ?? []))
     toggleSelection(of: changed, in: id)
-    // The selection has changed even if the count is the same.
+    // Recorded even if the count is equal, since other features are selected.
     record(.changed(ObjectReference(.layers, id.rawValue), .selectedCount))
     touch(id)
     return layers[id]?.features?.selectedCount ?? 0
@@ -80,7 +81,7 @@ extension World {
     guard let store = features.store else { throw .notLoaded(id.rawValue) }
     try store.requireAll(ids) { .noFeature($0) }
     let rows = store.rows(of: ids)
-    // A selected feature that a filter hides can still be deselected.
+    // Subtraction may name features that a filter hides.
     return mode.changes(of: store.selectedRows, by: mode == .subtract ? rows : features.shown(rows))
   }
 
@@ -118,7 +119,7 @@ extension World {
 /// Reverts a change of the selection of a layer.
 private struct Selected: UndoRecord {
   let id: LayerID
-  /// Those that were selected or deselected.
+  /// The ids that were selected or deselected.
   let ids: [Int]
   var byteCount: Int { 64 + ids.count * 8 }
   var object: ObjectReference { ObjectReference(.layers, id.rawValue) }

@@ -1,6 +1,6 @@
-// A long value that copies of its owner share.
+// A large value that copies of its owner share.
 
-/// Holds a value that is replaced, never changed: a copy costs one reference count, whatever its length.
+/// Holds a value that is replaced, never changed in place: a copy costs one reference count, whatever its size.
 final class Shared<Value: Sendable>: Sendable {
   let value: Value
 
@@ -8,6 +8,6 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 extension Shared<Portrayal> {
-  /// That of a new layer.
+  /// The portrayal of a new layer.
   static let portrayal = Shared(Portrayal())
 }

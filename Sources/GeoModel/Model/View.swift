@@ -18,7 +18,7 @@ public enum AutoPanMode: Hashable, Sendable { case off, recenter }
 public struct LocationDisplay: Hashable, Sendable {
   public internal(set) var source: LocationSourceID?
   public internal(set) var autoPanMode = AutoPanMode.off
-  /// The part of the screen in which the location may move without recentering: 0 recenters always, 1 only at the edge.
+  /// The part of the screen in which the location may move without recentering: 0 always recenters, 1 only at the edge.
   public internal(set) var wanderExtentFactor = 0.5
   /// The scale at the first location after auto-pan begins.
   public internal(set) var initialZoomScale = 10_000.0
@@ -48,7 +48,7 @@ struct Animation: Sendable {
   let easing: Easing
   let from: Camera
   let to: Camera
-  /// The cameras of a scene; set if an end is a scene camera.
+  /// The cameras of a scene; set if one end is a scene camera.
   let sceneCameras: (from: SceneCamera, to: SceneCamera)?
   /// The viewpoint that the view gets at the end, exactly.
   let destination: Viewpoint
@@ -77,7 +77,7 @@ public struct View: Sendable {
 
   public var isNavigating: Bool { animation != nil }
 
-  /// Shows what another view shows, from where it does.
+  /// Takes over the content and viewpoint of another view.
   mutating func show(_ other: View) {
     (content, reference, wrap, polarLimit) = (other.content, other.reference, other.wrap, other.polarLimit)
     (camera, viewpoint) = (other.camera, other.viewpoint)
@@ -106,10 +106,10 @@ public struct View: Sendable {
   /// The corners of the screen as a closed ring, in the map's reference.
   public var visibleArea: Positions { camera.corners(on: screen, metersPerUnit: metersPerUnit) }
 
-  /// Whether the poles of the map are at infinity and the center lies where they were cut off.
+  /// Whether the center is at a latitude to which it was clamped because the poles of the map are at infinity.
   private var isClamped: Bool { polarLimit.map { camera.y == $0.y.lowerBound || camera.y == $0.y.upperBound } ?? false }
 
-  /// The center in WGS 84, as it was set if it was set in it, else computed; nil where it has no longitude and latitude.
+  /// The center in WGS 84: as set if it was set in WGS 84, else computed. Nil if it has no longitude and latitude.
   func center(by transformer: any CoordinateTransformer) -> Point? {
     centerAsSet ?? (try? transformer.transform(camera.center, from: reference.reference, to: .wgs84))
   }
@@ -124,7 +124,7 @@ public struct View: Sendable {
     camera.center != other.camera.center || centerAsSet != other.centerAsSet
   }
 
-  /// The viewpoint in a kind and reference: as it was set if these are its own, else computed.
+  /// The viewpoint in a kind and reference: as set if it has these itself, else computed.
   public func viewpoint(
     as kind: Viewpoint.Kind, in target: SpatialReference?, _ transformer: any CoordinateTransformer
   ) throws(ModelError) -> Viewpoint {
@@ -133,7 +133,7 @@ public struct View: Sendable {
     do {
       switch kind {
       case .centerAndScale:
-        // A clamped center is computed from the camera, as the original one is not visible.
+        // A clamped center is computed from the camera, since the center as set is not the one shown.
         if !isClamped, case .centerAndScale(let center, let scale, let rotation, let own) = viewpoint {
           let moved = try transformer.transform(center, from: own, to: reference)
           return .centerAndScale(center: moved, scale: scale, rotation: rotation, reference: reference)
@@ -153,7 +153,7 @@ public struct View: Sendable {
     return .camera(try sceneCamera())
   }
 
-  /// The camera of a scene's view: as it was set, or straight above the center.
+  /// The camera of a scene's view: as set, else straight above the center.
   func sceneCamera() throws(ModelError) -> SceneCamera {
     if case .camera(let camera) = viewpoint { return camera }
     guard case .scene = content else { throw .cameraNeedsScene }

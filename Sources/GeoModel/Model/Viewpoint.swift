@@ -3,7 +3,7 @@
 import Geometry
 import Platform
 
-/// What a view looks at, in the form in which it was set. Immutable.
+/// The visible location of a view, in the form in which it was set. Immutable.
 ///
 /// ```swift
 /// let bern = Viewpoint.centerAndScale(
@@ -46,7 +46,7 @@ public enum Viewpoint: Hashable, Sendable {
     }
   }
 
-  /// The target that leads to this viewpoint.
+  /// The target that sets this viewpoint.
   public var target: ViewpointTarget {
     switch self {
     case .centerAndScale(let center, let scale, let rotation, let reference):
@@ -102,7 +102,7 @@ public struct Screen: Hashable, Sendable {
     self.dpi = dpi
   }
 
-  /// Throws where a padding on each side leaves no room.
+  /// Throws if a padding on each side leaves no room.
   func checkPadding(_ padding: Double) throws(ModelError) {
     guard 2 * padding >= min(width, height) else { return }
     throw .outOfRange(
@@ -110,7 +110,7 @@ public struct Screen: Hashable, Sendable {
   }
 }
 
-/// Metres per degree, for scales only: a 360th of the equator of WGS 84.
+/// Metres per degree, for scales only: 1/360 of the equator of WGS 84.
 public let metersPerDegree = 111_319.490793
 
 extension Camera {
@@ -128,7 +128,7 @@ extension Camera {
     scale * Self.metersPerInch / screen.dpi / metersPerUnit
   }
 
-  /// The scale denominator at which a pixel has a size in map units.
+  /// The scale denominator at which a pixel has the given size in map units.
   static func scale(ofResolution resolution: Double, on screen: Screen, metersPerUnit: Double) -> Double {
     resolution * metersPerUnit * screen.dpi / metersPerInch
   }
@@ -172,8 +172,8 @@ extension Camera {
 
   /// The camera that shows all of a geometry, with a margin of `padding` pixels on each side.
   ///
-  /// The larger of the ratios of width and height decides. A single position has no extent: it keeps `scale`. The
-  /// padding leaves room on the screen, as ``Screen/checkPadding(_:)`` makes sure.
+  /// The larger of the ratios of width and height determines the scale. A single position has no extent, so `scale` stays. The
+  /// padding has to leave room on the screen, which ``Screen/checkPadding(_:)`` checks.
   static func fitting(
     _ geometry: Geometry, rotation: Double, padding: Double, on screen: Screen, metersPerUnit: Double, scale: Double
   ) -> Camera? {
@@ -219,7 +219,7 @@ extension Camera {
   /// Whether all numbers are finite and the scale is in ``scales``.
   var isValid: Bool { x.isFinite && y.isFinite && Self.scales.contains(scale) }
 
-  /// The scale denominators that a view can have.
+  /// The range of scale denominators of views.
   public static let scales = 1e-6...1e15
 
   /// The equivalent angle in [0, 360) degrees.

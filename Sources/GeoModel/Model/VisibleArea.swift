@@ -1,24 +1,24 @@
-// What a view shows, in degrees: around a pole, or across the antimeridian, the screen's corners alone do not say it.
+// The visible area of a view in degrees. Around a pole or across the antimeridian, the screen's corners alone do not determine it.
 
 import Geometry
 
 /// The part of the world on the screen of a view, in a geographic reference.
 public struct VisibleArea: Sendable {
-  /// Closed rings with longitudes in -180...180, from west to east. Around a pole they go along it.
+  /// Closed rings with longitudes in -180...180, from west to east. A ring around a pole is closed along it.
   public let rings: [Positions]
-  /// The box around all that is visible; `xMin > xMax` if it crosses the antimeridian.
+  /// The box around the visible area; `xMin > xMax` if it crosses the antimeridian.
   public let box: Envelope
 }
 
 extension View {
   /// The visible area of a view whose reference does not wrap around the world.
   ///
-  /// The edges of the screen are followed in steps of at most a degree of longitude. Between three steps a smooth curve
-  /// departs from the line by at most an eighth of their second difference, by which the box is widened. Latitude and
-  /// longitude have no extremes inside an area but the poles, so its edges have them all.
+  /// The edges of the screen are sampled in steps of at most a degree of longitude. Between three samples a smooth curve departs
+  /// from the line by at most an eighth of their second difference, by which the box is widened. Inside an area, latitude and
+  /// longitude have no extremes except at poles, so all extremes are on its edges.
   ///
-  /// Where a position on an edge of the screen has no coordinates in `target`, as beyond the edge of a map of the whole
-  /// world, the area is the world.
+  /// If a position on an edge of the screen has no coordinates in `target`, as beyond the edge of a map of the whole world, the
+  /// area is the world.
   ///
   /// - Complexity: some hundred transformations.
   public func visibleArea(
@@ -58,7 +58,7 @@ extension View {
 
 /// The edges of a screen in degrees, longitudes continued beyond ±180.
 private struct ScreenOutline {
-  /// Steps of each edge, which are halved where longitude changes fast.
+  /// Initial steps per edge, which are halved where longitude changes fast.
   private static let steps = 32
   private static let halvings = 12
 
@@ -66,7 +66,7 @@ private struct ScreenOutline {
   private let target: SpatialReference
   private let transformer: any CoordinateTransformer
   private var points: [Point] = []
-  /// Indexes of the screen's corners, where the outline bends by itself.
+  /// Indexes of the screen's corners, where the outline has a real bend.
   private var corners: Set<Int> = []
 
   init(_ view: View, in target: SpatialReference, _ transformer: any CoordinateTransformer) throws(TransformError) {
@@ -102,7 +102,7 @@ private struct ScreenOutline {
     try append(point, from: middle, to: to, halvings: halvings - 1)
   }
 
-  /// The box around the outline, widened by what the curve between two points may depart from the line.
+  /// The box around the outline, widened by the possible distance of the curve from the line between samples.
   var bounds: Envelope {
     var box = Envelope.none
     for point in points { box.include(x: point.x, y: point.y) }
@@ -129,7 +129,7 @@ private struct ScreenOutline {
     let last = ((box.xMax + 180) / 360).rounded(.down)
     return stride(from: first, through: last, by: 1).compactMap { turn in
       let piece = Positions(points).clipped(fromX: turn * 360 - 180, toX: turn * 360 + 180)
-      // Rounding leaves slivers at the edge.
+      // Rounding leaves slivers at the edge of the world.
       guard let box = Geometry.multiPoint(piece).envelope, box.width > 1e-9 else { return nil }
       return Positions(piece.points.map { Point(x: $0.x - turn * 360, y: $0.y) })
     }

@@ -63,7 +63,7 @@ public struct WorldWrap: Hashable, Sendable {
     return [0] + stride(from: first, through: last, by: 1).filter { $0 != 0 }.map { $0 * width }
   }
 
-  /// The same x within the first turn.
+  /// The equivalent x within the first turn.
   func normalized(_ x: Double) -> Double {
     guard x < xMin || x > xMax, x.isFinite else { return x }
     let turns = ((x - xMin) / width).rounded(.down)
@@ -111,7 +111,7 @@ extension WorldWrap {
     return unrolled(geometry, near: expected, period: width)
   }
 
-  /// Shifts each x by whole periods to be nearest to the expected one of the same index.
+  /// Shifts each x by whole periods to be nearest to the expected x with the same index.
   private func unrolled(_ geometry: Geometry, near expected: [Double], period: Double) -> Geometry {
     var index = 0
     return geometry.mapPositions { (run) -> Positions in

@@ -23,7 +23,7 @@ public enum AttributeSource: Hashable, Sendable {
   ///
   /// Fields without a declared type, such as attributes of graphics, are accepted: the next value may have any type.
   ///
-  /// - Parameter path: of the source from the value given, for errors.
+  /// - Parameter path: path of the source from the value given, for errors.
   public func check(
     for schema: FeatureSchema, as use: Expression.Use = .value, at path: String...
   ) throws(SymbologyError) {
@@ -51,7 +51,7 @@ struct BoundSource: Sendable {
     case null
     case column(Int)
     case compiled(CompiledExpression)
-    /// An expression with fields that no feature has yet: those are null.
+    /// An expression with fields that no feature has yet; they are null.
     case named(Expression, FeatureSchema, TextConventions)
   }
   private let evaluation: Evaluation
@@ -118,7 +118,7 @@ extension AttributeValue {
     return Int64(exactly: number).map(AttributeValue.integer) ?? self
   }
 
-  /// The text for people; nil for null. Numbers are not grouped, since they may be years or identifiers.
+  /// The text for display; nil for null. Digits are not grouped, since numbers may be years or identifiers.
   public func shownText(by conventions: TextConventions) -> String? {
     switch self {
     case .null: nil

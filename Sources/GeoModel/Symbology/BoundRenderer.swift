@@ -38,7 +38,7 @@ public struct BoundRenderer: Sendable {
       let keys = unique.entries.map { $0.values.map(\.comparable) }
       let sources = unique.sources.map { BoundSource($0, schema: schema) }
       if sources.count == 1 {
-        // The common case: avoids an array per row.
+        // The common case of one source needs no array per row.
         let indexes = keys.enumerated().compactMap { index, key in key.first.map { ($0, index) } }
         rule = .value(sources[0], Dictionary(indexes, uniquingKeysWith: { first, _ in first }))
       } else {
@@ -109,7 +109,7 @@ struct ClassBounds: Sendable {
   /// The index of the class that contains a number; nil if none does. O(log classes).
   func index(of number: Double) -> Int? {
     let index = ends.partitioningIndex { $0 >= number }
-    // A number equal to a shared bound belongs to the class before, which the search finds first.
+    // A number equal to a shared bound belongs to the lower class, which the search finds first.
     return index < ends.count && number >= starts[index] ? index : nil
   }
 }

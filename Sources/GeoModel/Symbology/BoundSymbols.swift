@@ -1,4 +1,4 @@
-// The symbol of a feature or graphic: its own, the renderer's, that of simplestyle properties, or a default.
+// The symbol of a feature or graphic: its own, the renderer's, one from simplestyle properties, or a default.
 
 import FeatureStore
 import Geometry
@@ -12,11 +12,11 @@ public enum DrawnSymbol: Hashable, Sendable {
 
 /// A layer's or overlay's rules for symbols, bound to its columns.
 public struct BoundSymbols: Sendable {
-  /// The symbols without a renderer.
+  /// The symbols used without a renderer.
   public enum Fallback: Hashable, Sendable {
     case nothing
     case plain
-    /// By the feature's simplestyle properties, if it has any; else plain.
+    /// From the feature's simplestyle properties, if it has any; else plain.
     case simpleStyle
   }
   private let renderer: BoundRenderer?
@@ -33,13 +33,13 @@ public struct BoundSymbols: Sendable {
     self.fallback = fallback
   }
 
-  /// Whether symbols may follow from properties of the features.
+  /// Whether symbols may come from properties of the features.
   public var isByFeature: Bool { renderer == nil && !styleColumns.isEmpty }
 
-  /// Symbols that no row's symbol exceeds in size, unless it is the row's own.
+  /// Symbols that no row's symbol exceeds in size, not counting rows with their own symbol.
   ///
   /// - Parameter check: called every few thousand rows; throws to cancel.
-  /// - Complexity: O(rows) where the widths of lines are attributes of the features.
+  /// - Complexity: O(rows) if the widths of lines are attributes of the features.
   public func largest(in store: FeatureStore, checking check: () throws -> Void) throws -> [Symbol] {
     if let renderer { return renderer.largest }
     guard fallback != .nothing else { return [] }
@@ -66,7 +66,7 @@ public struct BoundSymbols: Sendable {
     return greatest
   }
 
-  /// Whether a row has a symbol; costs less than to make it.
+  /// Whether a row has a symbol. Cheaper than making it.
   public func hasSymbol(_ row: FeatureRow) -> Bool {
     if row.symbol != nil { return true }
     if let renderer { return renderer.index(of: row) != nil }
@@ -100,7 +100,7 @@ extension SourceOrigin {
 }
 
 extension Layer {
-  /// Whether features may have simplestyle properties, by the schema alone.
+  /// Whether the schema allows that features have simplestyle properties.
   public var mayHaveSimpleStyles: Bool {
     guard portrayal.renderer == nil, let features, features.origin.isGeoJSON else { return false }
     return features.schema.fields.contains { SimpleStyle.names.contains($0.name.string) }

@@ -7,8 +7,8 @@ import Geometry
 public enum ClassificationMethod: Hashable, Sendable, CaseIterable {
   /// Classes of equal width between the minimum and the maximum.
   case equalInterval
-  /// Classes with equal numbers of features, as far as equal values allow: each ends at a quantile of type 7 by
-  /// R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages" (1996), as in NumPy, PySAL's mapclassify and R.
+  /// Classes with equal numbers of features, as far as equal values allow. Each class ends at a quantile of type 7 by R. J.
+  /// Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages" (1996), as in NumPy, PySAL's mapclassify and R.
   case quantile
   /// Classes with minimal variance (see ``NaturalBreaks``).
   case naturalBreaks
@@ -33,8 +33,8 @@ public struct Classification: Hashable, Sendable {
 
   /// Divides the finite numbers into classes.
   ///
-  /// Equal numbers stay together, and equal bounds are one. So there may be fewer classes than requested: one if all
-  /// numbers are equal, none without numbers.
+  /// Equal numbers are in one class, and classes with equal bounds are merged. So there may be fewer classes than requested: one
+  /// if all numbers are equal, none without numbers.
   ///
   /// - Parameter isCancelled: polled regularly; the result has no classes once it returns true.
   /// - Complexity: O(n) for equal intervals, O(n log n) for quantiles, O(n log n + count · m log m) for natural breaks,
@@ -54,7 +54,7 @@ public struct Classification: Hashable, Sendable {
     case .quantile:
       let sorted = numbers.sorted()
       let ends = (1...count).map { index in
-        // The rank is a fraction of whole numbers, so that one that falls on a number gives exactly that number.
+        // The rank is an exact fraction, so that a rank that falls on a number gives exactly that number.
         let (rank, rest) = ((sorted.count - 1) * index).quotientAndRemainder(dividingBy: count)
         return rest == 0 ? sorted[rank] : Self.between(sorted[rank], sorted[rank + 1], rest, of: count)
       }
@@ -76,7 +76,7 @@ public struct Classification: Hashable, Sendable {
         ? low + range * Double(part) / Double(whole) : low * (1 - fraction) + high * fraction)
   }
 
-  /// Classes that end at ascending numbers, the last of them the greatest; equal ends make one class.
+  /// Classes that end at the ascending bounds, of which the last is the greatest number; equal bounds make one class.
   private static func classes(of numbers: [Double], from least: Double, endingAt bounds: [Double]) -> [Class] {
     var ends: [Double] = []
     for end in bounds where ends.last.map({ $0 < end }) ?? true { ends.append(end) }
@@ -115,7 +115,7 @@ public struct Classification: Hashable, Sendable {
     return step < 0 ? first : colors[step].mixed(with: colors[step + 1], fraction: position - Double(step))
   }
 
-  /// The numbers of a store that a renderer would classify: without null, text and divisions by 0.
+  /// The numbers of a store that a renderer would classify: without nulls, texts and divisions by 0.
   public static func numbers(
     in store: FeatureStore, of source: AttributeSource, normalizationField: String?, isCancelled: () -> Bool
   ) -> [Double] {

@@ -1,4 +1,4 @@
-// The attributes of clusters, in columns as those of features: so renderers, labels and popups of clusters are those of features.
+// The attributes of clusters, in columns like those of features, so that renderers, labels and popups work alike for both.
 
 import Clusters
 import FeatureStore
@@ -12,7 +12,7 @@ public struct ClusterAttributes: Sendable {
   public static let countName: Text = "cluster_count"
 
   private let fields: [NamedStatistic]
-  /// Nil for one of an attribute that no feature has.
+  /// Nil for a statistic of an attribute that no feature has.
   private let statistics: [Statistic?]
   private let columns: [(name: String, type: FieldType?)]
 
@@ -65,7 +65,7 @@ public struct ClusterAttributes: Sendable {
     return nodes.indices.compactMap { store[UInt32($0)] }
   }
 
-  /// The attributes of a cluster by name, null included.
+  /// The attributes of a cluster by name, including nulls.
   public func values(of row: FeatureRow) -> [(name: String, value: AttributeValue)] {
     columns.indices.map { (columns[$0].name, row.value($0)) }
   }
@@ -81,9 +81,9 @@ public struct ClusterAttributes: Sendable {
 }
 
 extension StatisticTotals {
-  /// Replaces what has been added by the points of a node.
+  /// Replaces the accumulated values by those of the points of a node.
   ///
-  /// - Parameter visited: the points of this node and earlier ones; between checks are a thousand.
+  /// - Parameter visited: number of points of this node and earlier ones; every thousand points `check` is called.
   fileprivate mutating func add(
     _ node: ClusterNode, of features: ClusteredFeatures, counting visited: inout Int, checking check: () throws -> Void
   ) throws {

@@ -23,7 +23,7 @@ public struct Color: Hashable, Sendable {
   /// Parses `#RRGGBB` or `#RRGGBBAA`, in either case; nil for other texts.
   public init?(_ text: String) {
     let digits = text.dropFirst()
-    // A number may begin with a sign.
+    // `UInt32` would also parse a sign.
     guard text.hasPrefix("#"), digits.utf8.count == 6 || digits.utf8.count == 8, digits.allSatisfy(\.isHexDigit),
       var number = UInt32(digits, radix: 16)
     else { return nil }

@@ -5,14 +5,14 @@ import FeatureStore
 import Geometry
 import Platform
 
-/// Clustering of points where they are dense on the screen.
+/// Clustering of points that are dense on the screen.
 ///
-/// Clusters have rules of their own, as features have: renderer, labels and popup are over ``ClusterAttributes``.
+/// Clusters have their own renderer, labels and popup, over ``ClusterAttributes``.
 public struct FeatureReduction: Hashable, Sendable {
   public var isEnabled = true
   /// Device-independent pixels.
   public var radius = 60.0
-  /// No clusters below this denominator; 0 for none.
+  /// No clusters below this scale denominator; 0 for no limit.
   public var maxScale = 0.0
   public var minSymbolSize = 12.0
   public var maxSymbolSize = 70.0
@@ -22,31 +22,31 @@ public struct FeatureReduction: Hashable, Sendable {
   public var renderer: Renderer?
   public var labels: [LabelDefinition] = []
   public var labelsEnabled = false
-  /// Nil for none.
+  /// Nil for no popup.
   public var popup: PopupDefinition?
   public var isPopupEnabled = true
 
   public init() {}
 
-  /// The last zoom with clusters: 1:70 on a screen of 96 dpi.
+  /// The last zoom with clusters: a scale of 1:70 on a screen of 96 dpi.
   public static let maxZoom = 22
 
   public var settings: ClusterSettings { ClusterSettings(radius: radius, maxZoom: Self.maxZoom) }
 
-  /// Whether there are clusters at a scale's denominator.
+  /// Whether points are clustered at a scale denominator.
   public func isActive(at scale: Double) -> Bool { isEnabled && scale >= maxScale }
 
-  /// The size of a cluster of `count` among `total` points: it grows with the logarithm, from a cluster of two.
+  /// The size of a cluster of `count` points among `total`: grows with the logarithm of `count`, from a cluster of two.
   public func symbolSize(of count: Int, among total: Int) -> Double {
     guard total > 2 else { return minSymbolSize }
     let part = log2(Double(count) / 2) / log2(Double(total) / 2)
     return minSymbolSize + (maxSymbolSize - minSymbolSize) * min(max(part, 0), 1)
   }
 
-  /// Throws where sizes are reversed, names repeat, a layer does not have a field, or a rule is not valid for the attributes of
-  /// clusters.
+  /// Throws if sizes are reversed, names repeat, a layer does not have a field, or a renderer, label or popup is not valid for
+  /// the attributes of clusters.
   ///
-  /// - Parameter schema: nil where attributes are not declared.
+  /// - Parameter schema: the columns of the features; nil if attributes are not declared.
   public func check(for schema: FeatureSchema?) throws(SymbologyError) {
     guard minSymbolSize <= maxSymbolSize else {
       throw SymbologyError(

@@ -70,7 +70,7 @@ public struct Label: Hashable, Sendable {
   public let placement: LabelDefinition.Placement
   public let priority: Int
 
-  /// The label with its text symbol scaled; the text stays.
+  /// The label with its text symbol scaled; the text is unchanged.
   public func scaled(by factor: Double) -> Label {
     guard case .text(let scaled) = Symbol.text(symbol).scaled(by: factor) else { return self }
     return Label(definition: definition, symbol: scaled, placement: placement, priority: priority)
@@ -98,7 +98,7 @@ public struct BoundLabels: Sendable {
     }
   }
 
-  /// The labels of a row, in the order of their definitions. Empty texts make none.
+  /// The labels of a row, in the order of their definitions. Empty texts are left out.
   public func labels(of row: FeatureRow) -> [Label] {
     definitions.compactMap { definition, index, text, condition in
       if let condition, !condition.isTrue(for: row) { return nil }

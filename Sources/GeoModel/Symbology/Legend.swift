@@ -50,13 +50,13 @@ extension ClassBreaksRenderer {
     return names
   }
 
-  /// The number of significant digits with which all bounds differ; six at least.
+  /// The number of significant digits at which all bounds differ, at least six.
   private var digits: Int {
     let ends = Set(breaks.flatMap { [$0.minValue, $0.maxValue].compactMap(\.self) })
     return (6..<17).first { digits in Set(ends.map { Self.rounded($0, to: digits) }).count == ends.count } ?? 17
   }
 
-  /// Rounds to significant digits; digits before the point stay.
+  /// Rounds to significant digits; digits before the decimal point are kept.
   private static func rounded(_ number: Double, to digits: Int) -> Double {
     guard number != 0, number.isFinite, digits < 17 else { return number }
     let decimals = digits - 1 - Int(log10(number.magnitude).rounded(.down))

@@ -1,15 +1,15 @@
-// A statistic as clients ask for it: of an attribute by its name, and under a name of its own.
+// A statistic as clients request it: of an attribute by name, with a name for the result.
 
 import FeatureStore
 import Geometry
 import Statistics
 
-/// A figure about features, by names.
+/// A statistic of features, by names.
 public struct NamedStatistic: Hashable, Sendable {
-  /// What it is called.
+  /// The name of the result.
   public var name: Text
   public var kind: Statistic.Kind
-  /// The attribute; nil for the features themselves, which can only be counted.
+  /// The attribute; nil to count features.
   public var field: Text?
 
   public init(name: String, _ kind: Statistic.Kind, of field: String?) {
@@ -18,7 +18,7 @@ public struct NamedStatistic: Hashable, Sendable {
 
   /// Throws unless features with these columns have the attribute, of a suitable type.
   ///
-  /// - Parameter schema: nil where attributes are not declared.
+  /// - Parameter schema: the columns of the features; nil if attributes are not declared.
   public func check(for schema: FeatureSchema?) throws(SymbologyError) {
     guard let field else {
       guard kind != .count else { return }
@@ -28,7 +28,7 @@ public struct NamedStatistic: Hashable, Sendable {
     if let schema { try AttributeSource.field(field).check(for: schema, as: kind.use, at: "field") }
   }
 
-  /// The statistic of a store's column; nil where no feature has had the attribute.
+  /// The statistic of a store's column; nil if no feature has had the attribute.
   public func bound(to schema: FeatureSchema) -> Statistic? {
     guard let field else { return Statistic(kind, of: nil) }
     return schema.column(named: field.string).map { Statistic(kind, of: $0) }

@@ -2,12 +2,12 @@
 
 /// The division of sorted numbers into classes with the least sum of squared distances to the class means.
 ///
-/// W. D. Fisher, "On Grouping for Maximum Homogeneity" (1958), applied to maps by G. F. Jenks. Dynamic programming over
-/// the number of classes. The start of the best last class never decreases with the number of values, so each row of
-/// the table is filled by divide and conquer.
+/// Method: W. D. Fisher, "On Grouping for Maximum Homogeneity" (1958), applied to maps by G. F. Jenks. Dynamic programming over
+/// the number of classes. The start of the best last class never decreases as values are added, so each row of the table is
+/// filled by divide and conquer.
 struct NaturalBreaks {
-  /// Maximum number of different numbers. Beyond it, equally many neighbours are grouped, and breaks are exact up to a
-  /// group.
+  /// Maximum number of groups. If there are more different numbers, neighbours are joined in groups of equal size, and breaks are
+  /// exact up to a group.
   static let groupLimit = 20_000
 
   /// One number, or a group of neighbours.
@@ -69,7 +69,7 @@ struct NaturalBreaks {
     var end = groups.count
     for row in starts.reversed() where end > 0 {
       let start = Int(row[end - 1])
-      // Start 0 means that one class less is as good.
+      // Start 0 means that one class fewer is as good.
       if start > 0 {
         result.append((groups[end - 1].end, count(start..<end)))
         end = start
@@ -81,15 +81,15 @@ struct NaturalBreaks {
 
   private func count(_ range: Range<Int>) -> Int { range.reduce(0) { $0 + groups[$1].count } }
 
-  /// Finds the best start of the last class for each index of `indexes`, within `first...last`: by trying all starts
-  /// for the middle index, then recursively within the bounds that follow. O(log n) deep.
+  /// Finds the best start of the last class for each index of `indexes`, within `first...last`: tries all starts for the middle
+  /// index, then recurses within the bounds that result. O(log n) deep.
   private func fill(
     _ indexes: Range<Int>, from first: Int, through last: Int, _ costs: [Double], _ next: inout [Double],
     _ starts: inout [Int32]
   ) {
     guard !indexes.isEmpty else { return }
     let middle = (indexes.lowerBound + indexes.upperBound) / 2
-    // Start 0: no further class.
+    // Start 0 means no further class.
     var (best, bestStart) = (costs[middle], 0)
     for start in stride(from: max(first, 1), through: min(middle, last), by: 1) {
       let cost = costs[start - 1] + cost(start, middle)

@@ -54,7 +54,7 @@ public struct PopupDefinition: Hashable, Sendable {
 
     /// The source wrapped in its format function, and whether that is `formatDate`.
     ///
-    /// A pattern that is valid for both, such as `%d`, is one of dates only for fields of dates.
+    /// A pattern that is valid for both functions, such as `%d`, formats dates only for date fields.
     func shown(for schema: FeatureSchema) -> (source: AttributeSource, isOfDates: Bool) {
       if case .field(let name) = source, let column = schema.column(named: name.string),
         schema.declaredType(of: column)?.isOfDates ?? false, let asDate
@@ -67,7 +67,7 @@ public struct PopupDefinition: Hashable, Sendable {
 
     private static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
       var result = String.UnicodeScalarView([quote])
-      // By scalars, as a mark that combines with a quote would hide it. Backslashes are escapes in texts only.
+      // By scalars, since a combining mark after a quote would hide it. Backslashes are escapes in texts only.
       for scalar in text.unicodeScalars {
         let isDoubled = scalar == quote || scalar == "\\" && quote == "'"
         result.append(contentsOf: isDoubled ? [scalar, scalar] : [scalar])

@@ -1,10 +1,10 @@
-// What layers and overlays share beyond their appearance: renderer, labels, popup.
+// The renderer, labels and popup that layers and overlays share.
 
 import FeatureStore
 import Geometry
 import TextFormatting
 
-/// How the features of a layer or the graphics of an overlay are drawn, labelled and described.
+/// How the features of a layer or the graphics of an overlay are drawn, labelled and described in popups.
 public struct Portrayal: Hashable, Sendable {
   public var renderer: Renderer?
   public var labels: [LabelDefinition] = []
@@ -35,7 +35,7 @@ public struct Portrayal: Hashable, Sendable {
     guard isPopupEnabled else { return nil }
     let made = (popup ?? PopupDefinition()).popup(of: row, schema: schema, by: conventions)
     guard popup?.title == nil else { return made }
-    // `title` is also the attribute of simplestyle.
+    // simplestyle has a property `title`, too.
     let own = schema.column(named: "title").flatMap { row.value($0).shownText(by: conventions) }
     return Popup(title: Text(own ?? name), lines: made.lines)
   }

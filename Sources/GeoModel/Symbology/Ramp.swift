@@ -62,8 +62,8 @@ public struct Ramp<Output: Interpolable>: Hashable, Sendable {
 }
 
 extension Array {
-  /// The first index at which `predicate` is true, by binary search; the count if there is none. Requires that it is
-  /// true for all later elements.
+  /// The first index at which `predicate` is true, by binary search; the count if there is none. The predicate must be true for
+  /// all later elements.
   @inline(__always)
   func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
     var low = 0

@@ -7,7 +7,7 @@ import Geometry
 /// A symbol with its label in a legend.
 public struct SymbolEntry: Hashable, Sendable {
   public let symbol: Symbol
-  /// Nil for a label made from the values.
+  /// Nil for a label generated from the values.
   public var label: Text?
   public var description: Text?
   public init(symbol: Symbol, label: String? = nil, description: String? = nil) {
@@ -30,7 +30,7 @@ public struct UniqueValueRenderer: Hashable, Sendable {
   }
   public internal(set) var sources: [AttributeSource]
   public let entries: [Entry]
-  /// For all other values and null; nil draws none.
+  /// The entry for all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
 
   /// Values are compared by type: 1 equals 1.0, but not "1".
@@ -79,7 +79,7 @@ public struct ClassBreaksRenderer: Hashable, Sendable {
   /// The value is divided by this field. Null and 0 give no value.
   public var normalizationField: Text?
   public let breaks: [Break]
-  /// For all other values and null; nil draws none.
+  /// The entry for all other values and null; nil draws none.
   public let defaultEntry: SymbolEntry?
 
   /// Upper bounds are inclusive. Lower bounds are inclusive in the first class and after a gap, else exclusive.

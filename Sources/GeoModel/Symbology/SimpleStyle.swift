@@ -1,5 +1,5 @@
-// simplestyle-spec 1.1: styles in the properties of GeoJSON features. Invalid values count as absent, since a file is
-// not written by the client.
+// simplestyle-spec 1.1: styles in the properties of GeoJSON features. Invalid values count as absent, since the client did not
+// write the file.
 
 import Geometry
 
@@ -53,7 +53,7 @@ public struct SimpleStyle: Hashable, Sendable {
       default: 30.0
       }
     let shape = Symbol.simpleMarker(SimpleMarkerSymbol(color: color("marker-color", 0x7E), size: size))
-    // A letter or digit becomes a text; icons, which would need pictures, are left out.
+    // A letter or digit becomes a text symbol; icons, which would need pictures, are ignored.
     guard let sign = text("marker-symbol"), sign.utf8.count == 1 else { return shape }
     let words = TextSymbol(
       text: sign.uppercased(), color: Color(red: 255, green: 255, blue: 255), size: (size * 0.6).rounded())
@@ -84,7 +84,7 @@ public struct SimpleStyle: Hashable, Sendable {
     return number
   }
 
-  /// Parses `#RRGGBB` or `#RGB`, with or without the sign; gray if invalid.
+  /// Parses `#RRGGBB` or `#RGB`, with or without `#`; gray if invalid.
   private func color(_ name: String, _ fallback: UInt8) -> Color {
     let gray = Color(red: fallback, green: fallback, blue: fallback)
     guard let text = text(name) else { return gray }

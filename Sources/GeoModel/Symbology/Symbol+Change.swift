@@ -1,4 +1,4 @@
-// Changes of symbols by visual variables: size, angle, color, opacity. All parts of a composite change alike.
+// Changes of symbols by visual variables: size, angle, color, opacity. A change applies to all parts of a composite.
 
 extension Symbol {
   /// The largest size of the parts: a marker's or text's size, the width of a line or an outline. In device-independent
@@ -13,15 +13,15 @@ extension Symbol {
     }
   }
 
-  /// The symbol resized so that its largest part has the given size. Other parts and offsets keep their proportions, so
-  /// that a pin's tip stays in place. Outlines of markers keep their width.
+  /// The symbol resized so that its largest part has the given size. Other parts and offsets keep their proportions, so that a
+  /// pin's tip stays in place. Outlines of markers keep their width.
   public func sized(_ size: Double) -> Symbol {
     let old = self.size
     // A symbol of size 0 has no proportions.
     return scaled(old > 0 ? size / old : nil, to: size)
   }
 
-  /// The symbol magnified by a factor, with outlines and halos, as for a map's reference scale.
+  /// The symbol with all sizes multiplied by a factor, including outlines and halos, as for a map's reference scale.
   public func scaled(by factor: Double) -> Symbol {
     if factor == 1 { return self }
     func grown(_ width: Double) -> Double { min(width * factor, symbolSizes.upperBound) }
@@ -31,7 +31,7 @@ extension Symbol {
     ).scaled(factor, to: 0)
   }
 
-  /// - Parameter size: the new size if there is no factor.
+  /// - Parameter size: the new size; used if `factor` is nil.
   private func scaled(_ factor: Double?, to size: Double) -> Symbol {
     let limit = symbolSizes.upperBound
     func new(_ old: Double) -> Double { min(factor.map { old * $0 } ?? size, limit) }
@@ -80,7 +80,7 @@ extension Symbol {
       })
   }
 
-  /// The symbol with each part changed by the function for its kind.
+  /// The symbol with the function for its kind applied to each part.
   private func mapped(
     marker: (inout SimpleMarkerSymbol) -> Void = { _ in }, line: (inout SimpleLineSymbol) -> Void = { _ in },
     fill: (inout SimpleFillSymbol) -> Void = { _ in }, text: (inout TextSymbol) -> Void = { _ in }

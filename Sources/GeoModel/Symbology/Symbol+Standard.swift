@@ -20,7 +20,7 @@ public enum ShapeKind: Hashable, Sendable {
     }
   }
 
-  /// The kind of a simple features type name, such as `MultiPolygon Z`; nil if that can be any.
+  /// The kind for a simple features type name, such as `MultiPolygon Z`; nil if the type allows any kind.
   public init?(geometryType: String?) {
     guard let name = geometryType?.lowercased() else { return nil }
     if name.contains("point") {

@@ -1,4 +1,4 @@
-// Errors in renderers, labels and popups that decoding cannot find.
+// Errors in renderers, labels and popups that are found after decoding.
 
 import Expressions
 
@@ -9,7 +9,7 @@ public struct SymbologyError: Error, Hashable, Sendable {
     case form
     /// Breaks out of order, overlapping, or not finite.
     case classBreaks
-    /// Values that nothing can equal, or that repeat another entry.
+    /// Values that no attribute can equal, or that repeat another entry.
     case uniqueValues
     /// Stops out of order, or not finite.
     case stops
@@ -27,10 +27,10 @@ public struct SymbologyError: Error, Hashable, Sendable {
   public let reason: Reason
   /// The path from the value given: member names and list indexes, outermost first.
   public private(set) var path: [String]
-  /// What would be valid.
+  /// The valid form.
   public let expected: String
   public let found: String
-  /// The position in the text at `path`; nil if that is not a text.
+  /// The position in the text at `path`; nil if the value there is not a text.
   public let position: TextPosition?
 
   public init(

@@ -1,12 +1,12 @@
-// Geometries in renderers, labels and popups, placed in the reference of the features.
+// Transforms geometries in renderers, labels and popups to the reference of the features.
 
 import Expressions
 
 extension MemberValue {
-  /// Gives an expression with its geometries in the reference of the features.
+  /// Transforms the geometries of an expression to the reference of the features.
   typealias Placing = (Expression) throws(ExpressionError) -> Expression
 
-  /// The value, geometries in its expressions placed; the same where it has no renderer, labels or popup.
+  /// The value with the geometries of its expressions transformed; unchanged if it has no renderer, labels or popup.
   func placed(_ place: Placing) throws(SymbologyError) -> MemberValue {
     switch self {
     case .renderer(let renderer): return .renderer(try renderer.placed(place))

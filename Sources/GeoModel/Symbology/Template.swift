@@ -17,7 +17,7 @@ public struct Template: Hashable, Sendable {
   public var text: Text
   var parts: [Part]
 
-  /// Parses a template. Expressions are in braces, which do not count inside quotes; `{{` and `}}` stand for braces.
+  /// Parses a template. Expressions are in braces; braces inside quotes do not count, and `{{` and `}}` stand for literal braces.
   ///
   /// - Throws: ``SymbologyError`` of reason `template` for unbalanced braces, `expression` for an invalid expression.
   ///   Positions refer to the whole text.
@@ -25,7 +25,7 @@ public struct Template: Hashable, Sendable {
     self.text = Text(text)
     var parts: [Part] = []
     var plain = ""
-    // By scalars: a mark that combines with a brace or quote would hide it.
+    // By scalars, since a combining mark after a brace or quote would hide it.
     var rest = Substring(text).unicodeScalars
     func offset(of index: Substring.Index) -> Int { text.utf8.distance(from: text.startIndex, to: index) }
     while let character = rest.popFirst() {
@@ -68,7 +68,7 @@ public struct Template: Hashable, Sendable {
       } else if character == "\\", quote == "'" {
         isEscaped = true
       } else if let open = quote {
-        // A doubled quote ends the string and begins another.
+        // A doubled quote ends the string here, and begins another at once.
         if character == open { quote = nil }
       } else if character == "'" || character == "\"" {
         quote = character

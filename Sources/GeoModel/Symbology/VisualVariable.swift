@@ -1,4 +1,4 @@
-// Visual variables: properties of a symbol that follow from a number of the feature.
+// Visual variables: properties of a symbol that depend on a number of the feature.
 
 /// Sets one property of the renderer's symbol by a number of the feature. Without a number the symbol is unchanged.
 public struct VisualVariable: Hashable, Sendable {
@@ -27,7 +27,7 @@ public struct VisualVariable: Hashable, Sendable {
 }
 
 extension VisualVariable.Effect {
-  /// The order of application, whatever the order of the list: opacity multiplies the alpha that a color has set.
+  /// The order of application, whatever the order of the list: opacity is applied after color, since it multiplies the color's alpha.
   var rank: Int {
     switch self {
     case .size: 0
@@ -37,7 +37,7 @@ extension VisualVariable.Effect {
     }
   }
 
-  /// The symbol with the effect of a number.
+  /// The symbol changed according to a number.
   func applied(to symbol: Symbol, _ number: Double) -> Symbol {
     switch self {
     case .size(let ramp): symbol.sized(ramp.output(at: number))

@@ -1,4 +1,4 @@
-// The size factor of symbols and the color of selections, by where a layer or overlay stands in the model.
+// The scale factor of symbols and the color of selections, inherited from environment and map.
 
 extension World {
   /// The factor for the sizes of a layer's symbols, outlines and halos: the environment's `symbolScale`, multiplied by

@@ -11,10 +11,10 @@ public struct Clock: Hashable, Sendable {
   public internal(set) var now: Instant
   /// Ticks per second.
   public internal(set) var tickRate = 30.0
-  /// Ticks are counted from `tickOrigin`; `ticks` have been made.
+  /// Ticks are counted from `tickOrigin`; `ticks` is their number so far.
   var tickOrigin: Instant
   var ticks = 0
-  /// Manual time when that mode was last left; its start before that.
+  /// The manual time when manual mode was last left; initially its start.
   var manualTime = Instant.manualStart
 
   init(now: Instant) {
@@ -27,7 +27,7 @@ public struct Clock: Hashable, Sendable {
 }
 
 extension World {
-  /// Changes the clock. Animations and location sources continue from their current state; nil keeps a value.
+  /// Changes the clock; nil keeps a value. Animations and location sources continue from their current state.
   ///
   /// - Parameter realTime: the current real time.
   public mutating func setClock(mode: Clock.Mode?, now: Instant?, tickRate: Double?, realTime: Instant) {
@@ -43,13 +43,13 @@ extension World {
     guard new != old else { return }
     (new.tickOrigin, new.ticks) = (new.now, 0)
     clock = new
-    // A difference of more than 292 years overflows; the wrapping addition that follows gives the right sum.
+    // A difference of more than 292 years overflows; the wrapping addition gives the right sum nevertheless.
     shiftRunning(by: new.now.nanoseconds &- old.now.nanoseconds)
     if new.mode != old.mode { record(.clock(.mode)) }
     if new.tickRate != old.tickRate { record(.clock(.tickRate)) }
   }
 
-  /// Shifts start times with the clock, so that elapsed times stay.
+  /// Shifts start times with the clock, so that elapsed times are unchanged.
   private mutating func shiftRunning(by nanoseconds: Int64) {
     guard nanoseconds != 0 else { return }
     for id in moving(View.self) {
@@ -66,7 +66,7 @@ extension World {
   public func pendingTicks(until instant: Instant) -> Int {
     let elapsed = instant.seconds(since: clock.tickOrigin)
     var total = Int((elapsed * clock.tickRate).rounded(.down))
-    // Rounding to nanoseconds may make the division off by one.
+    // Rounding to nanoseconds may make the quotient wrong by one.
     while clock.tickOrigin.advanced(by: Double(total + 1) / clock.tickRate) <= instant { total += 1 }
     while total > 0, clock.tickOrigin.advanced(by: Double(total) / clock.tickRate) > instant { total -= 1 }
     return max(0, total - clock.ticks)
@@ -86,7 +86,7 @@ extension World {
     for id in moving(View.self) { advanceAnimation(of: id) }
   }
 
-  /// Advances a real clock without ticks, when nothing moves.
+  /// Advances a real clock without ticks, while nothing moves.
   public mutating func skipTicks(to instant: Instant) {
     clock.now = max(clock.now, instant)
     clock.ticks += pendingTicks(until: instant)

@@ -1,4 +1,4 @@
-// Conditions: expressions that are true or false of a feature, as in filters and definition expressions.
+// Conditions: expressions that are true or false for a feature, as in filters and definition expressions.
 
 import Expressions
 import FeatureStore
@@ -15,7 +15,7 @@ extension Expression {
     }
   }
 
-  /// A condition over values by the names of these fields.
+  /// Parses a condition over values with the names of these fields.
   ///
   /// - Parameter path: JSON Pointer of the expression from the params, for errors.
   public func condition(
@@ -27,7 +27,7 @@ extension Expression {
     } catch { throw .expression(error, path: path) }
   }
 
-  /// The expression, if its value may be a truth value.
+  /// The expression, if its value can be a truth value; throws otherwise.
   func checkedCondition() throws(ExpressionError) -> Expression {
     try check(for: .condition)
     return self
@@ -38,9 +38,9 @@ extension World {
   /// Compiles a condition over features.
   ///
   /// - Parameters:
-  ///   - reference: of the features.
-  ///   - given: of the geometries in the condition; that of the features if nil.
-  ///   - extent: of the features.
+  ///   - reference: the reference of the features.
+  ///   - given: the reference of the geometries in the condition; that of the features if nil.
+  ///   - extent: the extent of the features.
   ///   - path: JSON Pointer of the expression from the params, for errors.
   public func condition(
     _ expression: Expression, over schema: FeatureSchema, in reference: SpatialReference,
@@ -52,15 +52,15 @@ extension World {
     } catch { throw .expression(error, path: path) }
   }
 
-  /// An expression with its geometries in the reference of features.
+  /// An expression with its geometries transformed to the reference of features.
   ///
-  /// - Parameter extent: of the features; nil where they may lie anywhere.
+  /// - Parameter extent: the extent of the features; nil if they may be anywhere.
   public func placed(
     _ expression: Expression, in reference: SpatialReference, given: SpatialReference? = nil, _ extent: Envelope?
   ) throws(ExpressionError) -> Expression {
     guard expression.hasGeometries else { return expression }
     let given = given ?? reference
-    // A reference that nothing is known of has no limits.
+    // A reference without a description has no known limits.
     let info = try? transformer.describe(given)
     let wrap = info.flatMap { WorldWrap($0, transformer) }
     let own = given == reference ? wrap : (try? transformer.describe(reference)).flatMap { WorldWrap($0, transformer) }

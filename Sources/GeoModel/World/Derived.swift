@@ -1,4 +1,4 @@
-// Derived state: the load status of maps, scenes and groups, and layer view states. Reading computes it where something has changed
+// Derived state: the load status of maps, scenes and groups, and layer view states. Reading computes it if something has changed
 // since it was recorded, so it is never stale; the last published values are kept to detect changes.
 
 import HashTreeCollections
@@ -45,17 +45,17 @@ struct Derived: Sendable {
 extension World {
   // MARK: Load status
 
-  /// The load status of a map or a scene: failed if a layer or table has failed, with the first failure; else loading
-  /// if one is loading; loaded if all are.
+  /// The load status of a map or a scene: failed with the first failure if a layer or table has failed; else loading if one is
+  /// loading; loaded if all are.
   ///
-  /// - Complexity: O(1); O(layers) amid a command that has changed something.
+  /// - Complexity: O(1); O(layers) during a command that has changed something.
   public func loadStatus(of container: ViewContent) -> LoadStatus {
     recordedLoadStatus(of: container.reference) ?? computedLoadStatus(of: container)
   }
 
   /// The load status of a layer; that of a group follows from its layers.
   ///
-  /// - Complexity: as for maps.
+  /// - Complexity: O(1); O(layers) during a command that has changed something.
   public func loadStatus(of layer: Layer) -> LoadStatus {
     layer.features?.loadStatus ?? recordedLoadStatus(of: layer.reference) ?? computedLoadStatus(of: layer)
   }
@@ -97,7 +97,7 @@ extension World {
     return states.states(of: states.topLayers.indices)
   }
 
-  /// The number of layers with a state in a view; 0 amid a command that has changed something. O(1).
+  /// The number of layers with a state in a view; 0 during a command that has changed something. O(1).
   public func layerViewStateCount(of view: ViewID) -> Int {
     isDerivedCurrent ? derived.views[view]?.states.count ?? 0 : 0
   }
@@ -108,13 +108,13 @@ extension World {
   }
 
   /// - Parameters:
-  ///   - outer: the state that the surrounding groups impose.
+  ///   - outer: the state imposed by the enclosing groups.
   ///   - isHidden: whether the group hides the layer by its visibility mode; nil if the layer's own visibility decides.
   private func add(
     _ id: LayerID, _ outer: LayerViewState, isHidden: Bool?, at scale: Double,
     to result: inout [(layer: LayerID, state: LayerViewState)]
   ) -> LayerViewState {
-    // In place: finding a layer copies it.
+    // Read in place: finding a layer would copy it.
     let read = layers.read(id) { layer in
       (state: layer.pointee.stateOfItsOwn(in: outer, isHidden: isHidden, at: scale), grouping: layer.pointee.grouping)
     }
@@ -147,7 +147,7 @@ extension World {
 }
 
 extension Layer {
-  /// The state in a view, but for what follows from the layers of a group.
+  /// The state in a view, without the flags that depend on the layers of a group.
   fileprivate func stateOfItsOwn(in outer: LayerViewState, isHidden: Bool?, at scale: Double) -> LayerViewState {
     var state = outer
     if isHidden ?? !appearance.isVisible { state.insert(.notVisible) }
@@ -163,7 +163,7 @@ extension Layer {
   }
 }
 
-/// The states of the layers in a view, computed when they are asked for.
+/// The states of the layers in a view, computed on demand.
 public struct ViewLayerStates: Sendable {
   private let world: World
   private let scale: Double
@@ -187,7 +187,7 @@ public struct ViewLayerStates: Sendable {
 }
 
 extension Failure {
-  /// The failure as the load status of a map, scene or group reports it.
+  /// The failure in the form that the load status of a map, scene or group has.
   func naming(_ layer: LayerID) -> Failure {
     Failure(
       kind: kind.string, message: "layer \"\(layer)\": \(message)", path: "/layers/\(layer)", expected: expected?.string

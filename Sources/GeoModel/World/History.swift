@@ -1,4 +1,4 @@
-// The steps that can be undone and redone, and the edit under way.
+// The steps that can be undone and redone, and the open edit.
 
 import FeatureStore
 
@@ -43,7 +43,7 @@ public struct History: Sendable {
   public var canUndo: Bool { !done.isEmpty && edit == nil }
   public var canRedo: Bool { !undone.isEmpty && edit == nil }
   public var isEditing: Bool { edit != nil }
-  /// Whether there are undone steps, also amid an edit, which drops them when it ends as a step.
+  /// Whether there are undone steps. During an edit they are kept until it ends as a step.
   public var hasUndone: Bool { !undone.isEmpty }
   /// Name of the step that undo reverts; nil if there is none.
   public var undoName: String? { canUndo ? done.last?.name : nil }
@@ -75,8 +75,7 @@ public struct History: Sendable {
     push(Step(name: name, undoRecords: undoRecords, contentNumber: lastContent, revision: revision))
   }
 
-  /// Adds the records of a command to the edit under way. If it is the last command, the edit's step leads to the same
-  /// content number.
+  /// Adds the records of a command to the open edit. If it is the last command, the edit's step has the same content number.
   mutating func extendEdit(_ undoRecords: [any UndoRecord]) {
     if Self.isStep(undoRecords) {
       lastContent += 1
@@ -92,14 +91,14 @@ public struct History: Sendable {
       Step(name: edit.name ?? "edit", undoRecords: undoRecords, contentNumber: content.step, revision: edit.revision))
   }
 
-  /// Notes a live write: the document is modified, and steps stay.
+  /// Records a live write: the document is modified, and steps stay.
   mutating func recordLive(_ undoRecords: [any UndoRecord]) {
     recordOtherChange()
     guard let next = undone.indices.last else { return }
     for undoRecord in undoRecords { undoRecord.note(in: &undone[next].live) }
   }
 
-  /// Names of the attributes that the next steps to redo add to an overlay's graphics, in that order.
+  /// Names of the attributes that the next steps to redo add to an overlay's graphics, in the order of the steps.
   ///
   /// - Complexity: linear in the undone steps.
   func undoneAttributes(of overlay: OverlayID) -> [String] {
@@ -109,7 +108,7 @@ public struct History: Sendable {
     }
   }
 
-  /// Ends an edit without effect: the content is that from before the edit.
+  /// Ends an edit that changed nothing: the content is the same as before the edit.
   mutating func recordEmptyEdit(since edit: OpenEdit) {
     if savedContent == content { savedContent = edit.content }
     content = edit.content
@@ -126,15 +125,15 @@ public struct History: Sendable {
     trim()
   }
 
-  /// Records a change of saved content that undo leaves alone.
+  /// Records a change of saved content that undo does not revert.
   mutating func recordOtherChange() {
-    // Numbers are never reused: a save in between has to differ from later content.
+    // Numbers are never reused, so that a save in between differs from later content.
     lastOther += 1
     content.other = lastOther
     edit?.content.other = lastOther
   }
 
-  /// Tag of the current content. A save remembers it, so that later changes stay unsaved.
+  /// Tag of the current content. A save keeps it, so that later changes count as unsaved.
   public var contentTag: ContentTag { content }
 
   /// - Parameter written: the content that was saved; the current one when nil.
@@ -147,7 +146,7 @@ public struct History: Sendable {
   }
   mutating func takeUndone() -> Step? {
     guard let step = undone.popLast() else { return nil }
-    // The steps below were undone earlier.
+    // Steps below it were undone earlier, so the live writes came after them, too.
     if let below = undone.indices.last { undone[below].live.add(step.live) }
     return step
   }
@@ -158,7 +157,7 @@ public struct History: Sendable {
     content.step = done.last?.contentNumber ?? firstContent
   }
 
-  /// The records of objects that steps, or the edit under way, have removed from a parent.
+  /// The records of objects that steps, or the open edit, have removed from a parent.
   ///
   /// - Complexity: O(steps + objects found), once the steps are indexed.
   mutating func removals(from parent: ObjectReference) -> [any UndoRecord] {
@@ -168,7 +167,7 @@ public struct History: Sendable {
     return removals
   }
 
-  /// Whether a step, or the edit under way, has a record of an object.
+  /// Whether a step, or the open edit, has a record of an object.
   ///
   /// - Complexity: O(steps), once the steps are indexed.
   mutating func remembers(_ object: ObjectReference) -> Bool {
@@ -178,7 +177,7 @@ public struct History: Sendable {
     return false
   }
 
-  /// Drops the records of objects that cannot be restored, and steps without others.
+  /// Drops the records of objects that cannot be restored, and steps that have no other records.
   ///
   /// - Complexity: O(steps · objects + records dropped), amortized.
   mutating func forget(_ lost: LostObjects) {

@@ -1,4 +1,4 @@
-// The undo records of the running command, with what has to be found in them quickly.
+// The undo records of the running command, indexed for fast lookup.
 
 /// Undo records, oldest first.
 struct Journal: Sendable {
@@ -7,9 +7,9 @@ struct Journal: Sendable {
   private var stepMark = 0
   /// Number of records at the last environment notification.
   private var environmentMark = 0
-  /// Objects with a memento that later ones need not repeat, as far as records were indexed.
+  /// Objects whose memento covers later ones, and the number of indexed records.
   private var remembered: (objects: Set<ObjectReference>, count: Int) = ([], 0)
-  /// Revisions that objects had before the command, as far as records were indexed.
+  /// Revisions of objects before the command, and the number of indexed records.
   private var earlier: (revisions: [ObjectReference: Int], count: Int) = ([:], 0)
 
   mutating func append(_ undoRecord: some UndoRecord) {
@@ -20,10 +20,10 @@ struct Journal: Sendable {
     records.append(undoRecord)
   }
 
-  /// Whether a record since the last mark holds the object as it was before.
+  /// Whether a record since the last mark is a memento of the object.
   private mutating func hasMemento(of object: ObjectReference) -> Bool {
     let mark = max(stepMark, environmentMark)
-    // Most commands change few objects: comparing is faster than hashing then.
+    // Most commands change few objects; then comparing is faster than hashing.
     if records.count - mark <= 4 {
       let last = records[mark...].last { $0.object == object && ($0.kind == .members || $0.kind.isStructure) }
       return last?.kind == .members
@@ -37,7 +37,7 @@ struct Journal: Sendable {
     return remembered.objects.contains(object)
   }
 
-  /// Records since the beginning or the last call. The journal keeps them, since the command may still fail.
+  /// Records since the last call, or the beginning of the command. The journal keeps them, since the command may still fail.
   mutating func takeStepRecords() -> [any UndoRecord] {
     defer { stepMark = records.count }
     return stepMark == 0 ? records : Array(records[stepMark...])

@@ -1,9 +1,10 @@
-// Live writes: changes of values that leave no step of history. Undo of earlier steps reaches past them; redo keeps what they set.
+// Live writes: changes of values that are not a step of history. Undo of earlier steps is still possible; redo keeps the values
+// that live writes have set.
 
 import FeatureStore
 import Geometry
 
-/// What live writes have set since a step was undone.
+/// Values set by live writes since a step was undone.
 struct LiveWrites: Sendable {
   /// Names of members and values.
   private(set) var names: [ObjectReference: Set<Text>] = [:]
@@ -30,8 +31,7 @@ struct LiveWrites: Sendable {
 }
 
 extension World {
-  /// Throws if the current command, which is live, does what only a step may: it creates, removes or moves objects, or changes
-  /// history.
+  /// Throws if the current command is live and does something that needs a step: creates, removes or moves objects, or changes history.
   public func checkLive() throws(ModelError) {
     guard isLive else { return }
     let needsStep = journal.records.contains { undoRecord in
@@ -50,9 +50,9 @@ extension World {
     history.recordLive(undoRecords)
   }
 
-  /// The undo records as steps keep them: with the names of what they change, so that undo leaves live writes of the rest alone.
-  /// Records of an object that was removed or replaced meanwhile keep all of its earlier state. A scope of the environment, which
-  /// comes and goes with its values, has one record.
+  /// The undo records in the form that steps keep: with the names of the values they change, so that undo leaves live writes of
+  /// other values alone. Records of an object that was then removed or replaced keep its whole earlier state. An environment
+  /// scope exists only while it has values, so it has one record.
   func settled(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
     let structural = Self.structural(undoRecords)
     var result: [any UndoRecord] = []
@@ -88,7 +88,7 @@ extension Entity {
 }
 
 extension EnvironmentScope {
-  /// Live writes set values one by one.
+  /// Live writes set values individually.
   public static func settableChanges(from before: Self, to after: Self) -> Set<Text> {
     let values = Set(before.values.keys).union(after.values.keys).filter { before.values[$0] != after.values[$0] }
     let objects = Set(before.objects.keys).union(after.objects.keys).filter { before.objects[$0] != after.objects[$0] }

@@ -1,14 +1,14 @@
-// Objects that undo cannot restore, and which records of history are theirs.
+// Objects that undo cannot restore, and their records in history.
 
-/// Objects that are gone for good: views that were closed, and what belonged to them.
+/// Objects that cannot be restored: closed views and the objects that belonged to them.
 ///
-/// An id may have been that of another object before, and be that of another one again. So objects are known by their numbers, and
-/// records are read from the newest to the oldest, by ``has(_:)``.
+/// An id may belong to different objects at different times. So objects are identified by their numbers, and records have to be
+/// passed to ``has(_:)`` from the newest to the oldest.
 struct LostObjects {
   private var numbers: [ObjectReference: Set<Int>] = [:]
-  /// Scopes of the environment have no numbers: they come and go with the object of their id.
+  /// Environment scopes have no numbers, as they exist with the object of their id.
   private var scopes: Set<ObjectReference> = []
-  /// The number that an id has at the record that was read last; nil for none, or an unknown one.
+  /// The number that an id has at the record read last; nil if the id is free or its number unknown.
   private var current: [ObjectReference: Int] = [:]
 
   var objects: Set<ObjectReference> { scopes.union(numbers.keys) }
@@ -35,7 +35,7 @@ struct LostObjects {
     return current[object].map(lost.contains) ?? false
   }
 
-  /// Passes records that were undone by the same command: before them everything was as it is after them, but for what is lost.
+  /// Skips records that the same command has undone: the state before them equals the state after them, except for lost objects.
   mutating func skip(_ undoRecords: ArraySlice<any UndoRecord>) {
     for undoRecord in undoRecords.reversed() where undoRecord.kind == .removal {
       guard let number = undoRecord.number, numbers[undoRecord.object]?.contains(number) == true else { continue }

@@ -1,4 +1,4 @@
-// A step of history, and the edit under way, which becomes one.
+// A step of history, and the open edit, which becomes one.
 
 /// One undoable unit: a command, a transaction or an edit.
 struct Step: Sendable {
@@ -8,13 +8,13 @@ struct Step: Sendable {
   /// Revision at which the step was done, or begun if it is an edit.
   let revision: Int
   private(set) var byteCount: Int
-  /// What live writes have set since the step was undone; redo keeps it.
+  /// Values set by live writes since the step was undone; redo keeps them.
   var live = LiveWrites()
   /// In the order of the changes.
   private var records: [any UndoRecord]
-  /// Indexes of records that were forgotten; a record without effect is in their place.
+  /// Indexes of forgotten records, each replaced by a record without effect.
   private var forgotten: Set<Int> = []
-  /// Indexes of records by object, and of removals by parent. Made when records are first to be forgotten.
+  /// Indexes of records by object, and of removals by parent. Made when records are first forgotten.
   private var index: (records: [ObjectReference: [Int]], removals: [ObjectReference: [Int]])?
 
   init(name: String, undoRecords: [any UndoRecord], contentNumber: Int, revision: Int) {
@@ -33,7 +33,7 @@ struct Step: Sendable {
   /// Whether no record is left.
   var isForgotten: Bool { !forgotten.isEmpty && forgotten.count == records.count }
 
-  /// The step with other records, which revert or repeat it.
+  /// The step with other records: those that redo or undo it.
   func with(_ undoRecords: [any UndoRecord], at revision: Int) -> Step {
     Step(name: name, undoRecords: undoRecords, contentNumber: contentNumber, revision: revision)
   }
@@ -52,8 +52,8 @@ struct Step: Sendable {
   /// Drops the records of lost objects.
   ///
   /// - Parameters:
-  ///   - lost: what has been read of newer steps.
-  ///   - objects: all that it may have.
+  ///   - lost: the lost objects, at the state after reading all newer steps.
+  ///   - objects: all objects that `lost` may contain.
   mutating func forget(_ lost: inout LostObjects, among objects: Set<ObjectReference>) {
     makeIndex()
     for object in objects {
@@ -85,18 +85,18 @@ public struct EditID: Hashable, Sendable {
   let revision: Int
 }
 
-/// An edit under way: its commands make one step.
+/// An open edit: its commands become one step.
 struct OpenEdit: Sendable {
   let name: String?
   /// First revision within the edit.
   let revision: Int
-  /// Content when the edit began, with later changes that undo leaves alone.
+  /// Content when the edit began, including later changes that undo leaves alone.
   var content: ContentTag
   var undoRecords: [any UndoRecord] = []
   var byteCount = 0
   /// Whether the edit exceeds ``History/byteLimit``, so that it cannot be undone.
   private(set) var isTooLarge = false
-  /// Indexes of mementos in `undoRecords`: later ones of the objects are dropped, so that a long drag stays small.
+  /// Indexes of mementos in `undoRecords`: later mementos of the same objects are dropped, so that a long drag stays small.
   private var mementos: [ObjectReference: Int] = [:]
   /// Objects of `undoRecords`, and those from which they removed others.
   private var objects: Set<ObjectReference> = []
@@ -135,7 +135,7 @@ struct OpenEdit: Sendable {
     return undoRecords.filter { $0.requiredParent == parent }
   }
 
-  /// As ``Step/forget(_:among:)``.
+  /// See ``Step/forget(_:among:)``.
   mutating func forget(_ lost: inout LostObjects, among gone: Set<ObjectReference>) {
     guard !objects.isDisjoint(with: gone) else { return }
     undoRecords = Array(undoRecords.reversed().filter { !lost.has($0) }.reversed())

@@ -1,4 +1,4 @@
-// Undo records: each reverts one change, when a command fails and when a step is undone.
+// Undo records: each reverts one change when a command fails or a step is undone.
 
 import FeatureStore
 import Geometry
@@ -7,10 +7,11 @@ import Geometry
 protocol UndoRecord: Sendable {
   /// Memory of the record, in bytes, estimated.
   var byteCount: Int { get }
-  /// The object that has changed.
+  /// The changed object.
   var object: ObjectReference { get }
   var kind: UndoRecordKind { get }
-  /// The object's place in the order of creation, by which it differs from others of the same id; in records of insertions and removals.
+  /// The object's number in the order of creation, which distinguishes it from others with the same id; in records of insertions
+  /// and removals.
   var number: Int? { get }
   /// Revision of the object before the change, in records of kind `revision`.
   var revisionBefore: Int? { get }
@@ -18,26 +19,26 @@ protocol UndoRecord: Sendable {
   var requiredParent: ObjectReference? { get }
   /// Whether undo has anything to do in `world`, in which the change has been made.
   func isUndoable(in world: World) -> Bool
-  /// Whether this record also reverts a later change, whose record is then superfluous.
+  /// Whether this record also reverts a later change, whose record is then unnecessary.
   func covers(_ later: any UndoRecord) -> Bool
   /// Whether the member has the value from before the change; nil if the record does not hold that value.
   func isUnchanged(_ member: String, in world: World) -> Bool?
   /// Whether the change inserts, removes or moves objects.
   func changesStructure(in world: World) -> Bool
-  /// The record as a step keeps it, made when the step ends: it knows what of the object the step has changed. Nil where the record
-  /// stays as it is.
+  /// The record in the form that a step keeps, made when the step ends and it is known which values of the object the step has
+  /// changed. Nil if the record need not change.
   func settled(in world: World) -> (any UndoRecord)?
-  /// Adds what a later record of the object changes, of which this one holds the earlier state.
+  /// Adds the changes of a later record of the object, whose earlier state this one holds.
   mutating func cover(_ later: any UndoRecord)
-  /// Notes what the change has set.
+  /// Adds the values that the change has set to `live`.
   func note(in live: inout LiveWrites)
-  /// The record that leaves alone what live writes have set.
+  /// The record without the values that live writes have set.
   func without(_ live: LiveWrites) -> any UndoRecord
   /// Merges with the next record, if one record can revert both changes. False if it cannot.
   mutating func absorb(_ next: any UndoRecord) -> Bool
-  /// Restores the earlier state exactly, without records of changes: the command never happened.
+  /// Restores the earlier state exactly, without change records, as if the command had not happened.
   func rollBack(_ world: inout World)
-  /// Restores the earlier state as a recorded change; what is never undone keeps its current state.
+  /// Restores the earlier state as a recorded change; values that are never undone stay.
   func undo(_ world: inout World)
 }
 
@@ -53,7 +54,7 @@ extension UndoRecord {
   var number: Int? { nil }
   var revisionBefore: Int? { nil }
   var requiredParent: ObjectReference? { nil }
-  /// The object that has the changed members: of a scope of the environment, its node.
+  /// The object whose members have changed; for an environment scope, its node.
   var bearer: ObjectReference { kind == .members ? requiredParent ?? object : object }
 }
 
@@ -67,7 +68,7 @@ enum UndoRecordKind {
 /// Reverts the insertion of an object.
 struct Inserted<Element: Entity>: UndoRecord {
   let id: ID<Element>
-  /// Its place in the order of creation.
+  /// Its number in the order of creation.
   let place: Int
   var number: Int? { place }
   var byteCount: Int { 64 }
@@ -75,7 +76,7 @@ struct Inserted<Element: Entity>: UndoRecord {
   var kind: UndoRecordKind { .insertion }
 
   func isUndoable(in world: World) -> Bool { Element.isUndoable }
-  /// Environment scopes come and go with their values.
+  /// Environment scopes exist only while they have values.
   func changesStructure(in world: World) -> Bool { Element.collection != .environments }
   func settled(in world: World) -> (any UndoRecord)? {
     guard Element.collection == .environments, let scope = world.environments[EnvironmentID(id.rawValue)] else {
@@ -95,10 +96,10 @@ struct Inserted<Element: Entity>: UndoRecord {
 /// Reverts the removal of an object.
 struct Removed<Element: Entity>: UndoRecord {
   let element: Element
-  /// Its place in the order of creation.
+  /// Its number in the order of creation.
   let place: Int
   var number: Int? { place }
-  /// The numbers of the objects that it requires: later ones of the same ids do not do.
+  /// The numbers of the objects that it requires: later objects with the same ids do not satisfy the requirement.
   let required: [(object: ObjectReference, number: Int?)]
   var byteCount: Int { element.byteCount }
   var object: ObjectReference { element.reference }
@@ -130,12 +131,12 @@ struct Removed<Element: Entity>: UndoRecord {
 /// Reverts changes of an object's own members.
 struct Changed<Element: Entity>: UndoRecord {
   let memento: Element
-  /// Names of what has been changed of that which commands set one by one; nil before the step ends.
+  /// Names of the individually settable values that were changed; nil before the step ends.
   private var names: Set<Text>?
   var byteCount: Int { memento.byteCount }
   var object: ObjectReference { memento.reference }
   var kind: UndoRecordKind { .members }
-  /// A scope of the environment that a step has removed comes back with its values alone.
+  /// A step keeps the removal of an environment scope as a change of its values, which undo restores only if the node exists.
   var requiredParent: ObjectReference? { Element.collection == .environments ? memento.parent : nil }
 
   init(memento: Element) { self.memento = memento }
@@ -209,7 +210,7 @@ struct Touched<Element: Entity>: UndoRecord {
   func undo(_ world: inout World) {}
 }
 
-/// Derived properties of an overlay's graphics as a whole.
+/// Derived properties of all graphics of an overlay.
 struct ContentsSummary: Sendable {
   let count: Int
   let selectedCount: Int
@@ -221,7 +222,7 @@ struct ContentsSummary: Sendable {
     extent = overlay.store.extent
   }
 
-  /// The properties with another value than earlier.
+  /// The properties whose value differs from the earlier one.
   func changes(since earlier: ContentsSummary) -> [Property] {
     (count == earlier.count ? [] : [.graphicCount])
       + (selectedCount == earlier.selectedCount ? [] : [.selectedCount]) + (extent == earlier.extent ? [] : [.extent])
@@ -232,9 +233,9 @@ struct ContentsSummary: Sendable {
 struct Edited: UndoRecord {
   let id: OverlayID
   private(set) var undoRecord: StoreUndoRecord
-  /// Derived properties before the change; nil if they stay.
+  /// Derived properties before the change; nil if they are unchanged.
   var summary: ContentsSummary?
-  /// False if only a failed command restores it, as with selections.
+  /// Whether undo reverts the change; false for selections, which only the rollback of a failed command restores.
   let isUndone: Bool
   /// Number of edits that the record reverts.
   private(set) var calls = 1

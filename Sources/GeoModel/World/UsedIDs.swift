@@ -1,13 +1,13 @@
-// The ids that a session has used: none is minted twice, and clients may choose those of closed objects again.
+// The ids used in a session: none is minted twice, and clients may reuse those of closed objects.
 
 import Geometry
 import HashTreeCollections
 
-/// Persistent trees make the copy at the beginning of a command O(1).
+/// The ids used so far. Persistent trees make the copy at the beginning of a command O(1).
 struct UsedIDs: Sendable {
   /// Ids that the document has used, of living and closed objects.
   private(set) var taken: TreeSet<String> = []
-  /// Ids of earlier documents. Clients may choose them again; the server mints none of them.
+  /// Ids of earlier documents. Clients may reuse them; the server mints none of them.
   private var retired: [TreeSet<String>] = []
   private var minted = 0
 
@@ -26,11 +26,11 @@ struct UsedIDs: Sendable {
     }
   }
 
-  /// Frees the ids of another document, from which the session goes on to this one: no undo can restore its objects.
+  /// Frees the ids of the document that this one replaces: no undo can restore its objects.
   mutating func replace(_ other: UsedIDs) {
     retired = other.retired
     minted = max(minted, other.minted)
-    // Large sets are kept apart: joining them would hold up the loop.
+    // Large sets are kept apart, since joining them would block the loop.
     if let last = retired.indices.last, other.taken.count < 1000 {
       retired[last].formUnion(other.taken)
     } else {
@@ -51,13 +51,13 @@ extension World {
   /// Returns an id that the session has never used.
   mutating func mint(_ prefix: String) -> String { usedIDs.mint(prefix) }
 
-  /// Takes the id of an object that is read from a document.
+  /// Takes the id of an object that was read from a document.
   mutating func reclaim(_ id: String) { usedIDs.take(id) }
 
-  /// Throws `idExists` if a new object cannot have this id. Called before other checks, so that this error wins.
+  /// Throws `idExists` if a new object cannot have this id. Called before other checks, so that this error has precedence.
   ///
-  /// The id of a closed object is free. Undo goes back through the later object before the earlier one returns; objects whose creation
-  /// makes no step do not get the id of one that undo or redo would restore.
+  /// The id of a closed object is free, because undo reverts the creation of the later object before it restores the earlier one.
+  /// Objects whose creation is not a step cannot have an id that undo or redo would restore.
   ///
   /// - Complexity: O(1) for an id that the document has not used.
   public mutating func checkFree<Element: Entity>(_ wanted: ID<Element>?) throws(ModelError) {
@@ -71,7 +71,7 @@ extension World {
     }
   }
 
-  /// The noun of the object that has an id; nil if none has it.
+  /// The noun of the object with an id; nil if the id is free.
   public func holder(of id: String) -> String? {
     if let object = find(id) { return object.collection.noun }
     return references.all(to: Text(id)).contains { $0.collection == .scenes } ? "elevationSource" : nil

@@ -21,7 +21,7 @@ extension World {
     for member in E.members where member.differs?(old, new) == true {
       guard let property = member.property else { continue }
       record(.changed(new.reference, property), by: origin)
-      // A layer in another group inherits another environment, and so does a view of another map.
+      // A change of the group changes the inherited environment, and so does a change of a view's map.
       if property == .group || E.collection == .views && (property == .map || property == .scene) {
         hasEnvironmentChanged = true
       }
@@ -35,7 +35,7 @@ extension World {
     try? change(id, by: origin) { (element) throws(ModelError) in body(&element) }
   }
 
-  /// - Parameter number: its place in the order of creation; last when nil.
+  /// - Parameter number: its number in the order of creation; a new one if nil.
   /// - Returns: the inserted object, with its revision.
   @discardableResult
   mutating func insert<E: Entity>(_ element: E, at number: Int? = nil) -> E {
@@ -63,7 +63,7 @@ extension World {
     if let parent = element.parent { touch(parent) }
   }
 
-  /// Sets the revision of an object and its ancestors: the last change of a descendant counts for them, too.
+  /// Sets the revision of an object and its ancestors: a change also counts for all ancestors.
   mutating func touch<E: Entity>(_ id: ID<E>) {
     let now = revision
     let (old, parent) =

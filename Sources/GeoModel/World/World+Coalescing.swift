@@ -4,11 +4,10 @@
 import FeatureStore
 
 extension World {
-  /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that
-  /// have their earlier state again.
+  /// The undo records that revert the same changes, without those of objects that were inserted and removed, or that are back in
+  /// their earlier state.
   ///
-  /// Stores forget edits of graphics without effect at once, since earlier undo records must apply to the state before
-  /// those edits.
+  /// Stores drop edits of graphics without effect at once, since earlier undo records apply to the state before those edits.
   ///
   /// - Complexity: linear in the records, and in the graphics of edits without effect.
   mutating func coalesced(_ undoRecords: [any UndoRecord]) -> [any UndoRecord] {
@@ -62,9 +61,9 @@ extension World {
 }
 
 extension World {
-  /// Drops records of members and graphics that have the value again that they had when the command began.
+  /// Drops change records of members and graphics whose value is again the one at the beginning of the command.
   ///
-  /// - Complexity: linear in the records of changes; in the journal also, if a member or graphic was recorded twice.
+  /// - Complexity: linear in the change records, and in the journal if a member or graphic was recorded more than once.
   mutating func dropUnchangedRecords() {
     // Derived state may have changed and changed back as well.
     recordDerived()
@@ -94,8 +93,8 @@ extension World {
     }
   }
 
-  /// Members of objects that were recorded more than once by one origin. With several origins a record stays: one
-  /// origin does not know the other's value.
+  /// Members that one origin alone recorded more than once. With several origins, the records stay, since each origin only knows
+  /// its own value.
   private func pathsRecordedTwice() -> Set<ModelPath> {
     guard recorded.count > 1 else { return [] }
     var origins: [ModelPath: Origin] = [:]
@@ -114,7 +113,7 @@ extension World {
     return twice.subtracting(mixed)
   }
 
-  /// Whether a member is derived, and is what it was when the command began.
+  /// Whether a member is derived and has the same value as at the beginning of the command.
   private func isDerivedUnchanged(_ name: String, of object: ObjectReference) -> Bool {
     let before = derivedAtBeginning
     switch name {

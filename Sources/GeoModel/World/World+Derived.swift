@@ -1,13 +1,13 @@
-// Records changes of derived state. Only what the changes invalidate is computed, so that adding a layer costs the same
-// in a map of thousands of layers.
+// Records changes of derived state. Computes only what the changes invalidate, so that the cost of adding a layer does not grow
+// with the number of layers in its map.
 
 import HashTreeCollections
 
 /// Derived state that changes have invalidated, each with the origin of the last such change.
 private struct Invalid {
-  /// Maps, scenes and groups with a layer whose status changed, or that was added or removed.
+  /// Maps, scenes and groups in which a layer's status changed, or a layer was added or removed.
   var statuses: [ObjectReference: Origin] = [:]
-  /// Containers of `statuses` in which another layer may be the first failed one.
+  /// Containers in `statuses` whose first failed layer may be another one.
   var reordered: Set<ObjectReference> = []
   /// Earlier statuses of the objects whose status has changed.
   var changed: [ObjectReference: (before: LoadStatus, origin: Origin)] = [:]
@@ -77,7 +77,7 @@ extension World {
       case .maps, .scenes: invalid.statuses[object] = origin
       case .layers: if let number = change.number { countNoMore(object, number, by: origin, &invalid) }
       case .views:
-        // A later view of the same id is another one.
+        // A later view with the same id is another object.
         derived.views[ViewID(object.id)] = nil
         invalid.rescaled[ViewID(object.id)] = origin
       default: break
@@ -95,7 +95,7 @@ extension World {
         (.scenes, .basemap), (.scenes, .tables):
         invalidateOrder(object, by: origin, &invalid)
       case (.views, .map), (.views, .scene):
-        // Other layers: the states are computed anew.
+        // The content is another one, so all states are computed again.
         derived.views[ViewID(object.id)]?.scale = .nan
         invalid.rescaled[ViewID(object.id)] = origin
       case (.views, .viewpoint), (.views, .width), (.views, .dpi): invalid.rescaled[ViewID(object.id)] = origin
@@ -118,7 +118,7 @@ extension World {
 
   /// Updates the tally of the container for a layer's current status and container.
   ///
-  /// - Parameter number: that of the layer, which may have been removed since.
+  /// - Parameter number: the number of the layer, which may be removed by now.
   private mutating func count(_ number: Int, by origin: Origin, _ invalid: inout Invalid) {
     let new = layers.read(at: number) { layer in
       Derived.Counted(
@@ -132,7 +132,7 @@ extension World {
     invalidateTree(of: number, by: origin, &invalid)
   }
 
-  /// Updates the tally of the container of a layer that was removed.
+  /// Removes a layer from the tally of its container.
   private mutating func countNoMore(
     _ layer: ObjectReference, _ number: Int, by origin: Origin, _ invalid: inout Invalid
   ) {
@@ -151,17 +151,17 @@ extension World {
     if case .failed = counted.status { invalid.reordered.insert(counted.parent) }
   }
 
-  /// The order or the set of the layers in a container has changed.
+  /// Marks a container whose set or order of layers has changed.
   private func invalidateOrder(_ object: ObjectReference, by origin: Origin, _ invalid: inout Invalid) {
     guard let failed = derived.tallies[object]?.failed, failed > 0 else { return }
-    // A single failed layer keeps its status wherever it moves.
+    // A single failed layer determines the status at any index.
     if failed == 1, case .failed? = derived.loadStatuses[object] { return }
     invalid.statuses[object] = origin
     invalid.reordered.insert(object)
   }
 
   private mutating func recordLoadStatuses(_ invalid: inout Invalid) {
-    // The status of a group counts in its container.
+    // The status of a group counts in its container, so changes propagate upwards.
     while !invalid.statuses.isEmpty {
       let statuses = invalid.statuses
       invalid.statuses = [:]
@@ -183,20 +183,19 @@ extension World {
     let new = merged(object, old, isReordered: isReordered)
     guard new != old else { return }
     derived.loadStatuses[object] = new
-    // New objects are published whole.
+    // Deltas send new objects whole, so they need no record.
     if let old, invalid.changed[object] == nil { invalid.changed[object] = (old, origin) }
     invalid.changed[object]?.origin = origin
-    // A group whose status is not known yet has been counted as loaded.
+    // A group without a known status has been counted as loaded.
     if object.collection == .layers, new != old ?? .loaded { count(number, by: origin, &invalid) }
   }
 
-  /// Maps and scenes sort before groups.
+  /// Maps and scenes before groups.
   private static func order(_ object: ObjectReference) -> (Int, String) {
     (object.collection == .layers ? 1 : 0, object.id)
   }
 
-  /// The load status of a map, scene or group from its tally. Only a search for the first failed layer reads the
-  /// layers.
+  /// The load status of a map, scene or group from its tally. Layers are read only to find the first failed one.
   private func merged(_ object: ObjectReference, _ old: LoadStatus?, isReordered: Bool) -> LoadStatus {
     let tally = derived.tallies[object] ?? Derived.Tally()
     guard tally.failed > 0 else {
@@ -235,7 +234,7 @@ extension World {
 
   /// Records changed layer view states of one view.
   private mutating func recordStates(of trees: Invalid.Trees, in view: View) {
-    // A view that is new or has another scale is computed as a whole elsewhere.
+    // States of a view that is new or has another scale are computed as a whole elsewhere.
     guard var known = derived.views[view.id], known.scale == view.camera.scale else { return }
     let before = known.states
     for id in trees.removed { known.states[id] = nil }

@@ -1,4 +1,4 @@
-// Documents: a new one begins, another one is opened, the current one has been saved.
+// Documents: begins an empty one, opens another, records saves.
 
 import Clusters
 import Geometry
@@ -11,11 +11,11 @@ extension World {
 
   /// Closes all objects and takes over those of another document.
   ///
-  /// - Parameter next: what ``opening(_:path:_:)`` has made of the document, and propagation after it.
-  /// - Complexity: O(1); linear in the objects where the model has changed since ``emptied()``.
+  /// - Parameter next: the result of ``opening(_:path:_:)`` after propagation.
+  /// - Complexity: O(1); linear in the objects if the model has changed since ``emptied()``.
   public mutating func open(_ next: World) { replace(by: next) }
 
-  /// A world with what belongs to the session, and without objects.
+  /// A world with the state of the session, but without objects.
   public func emptied() -> World {
     var empty = World(transformer: transformer, geodesy: geodesy, timeZones: timeZones, now: realTime)
     empty.continueSession(of: self)
@@ -25,11 +25,11 @@ extension World {
     return empty
   }
 
-  /// Makes the world that an opened document leads to, all that is derived included but for what ``propagated`` adds, so
-  /// that little is left to do on the loop. The command is left open for propagation.
+  /// Makes the world that results from opening a document, including derived state other than what ``propagated`` covers, so that
+  /// little work is left for the loop. The command stays open for propagation.
   ///
   /// - Parameters:
-  ///   - other: the world that was read from the document; nothing runs in it.
+  ///   - other: the world that was read from the document; no animation or location source runs in it.
   ///   - path: the absolute path of the document's file.
   /// - Complexity: linear in the objects; contents are shared, not copied.
   public func opening(_ other: World, path: String, _ unknown: UnknownMembers) -> World {
@@ -54,7 +54,7 @@ extension World {
       world.history.markSaved()
       world.document = before
       world.document.number += 1
-      // A save of the old document must not name this one.
+      // A save of the earlier document must not name this one.
       world.document.pendingName = nil
       world.document.unknownMembers = next.document.unknownMembers
       world.setPath(next.document.path)
@@ -63,9 +63,9 @@ extension World {
 
   private mutating func takeOver(_ other: World) {
     var other = other
-    // Numbers of its sources stay theirs.
+    // New sources must not get the numbers of sources in the document.
     skipNumbers(of: other)
-    // Registered keys stay: values that a key of this session does not accept are dropped.
+    // Registered keys stay; values that a registered key does not accept are dropped.
     for scope in other.environments.values {
       let values = scope.values.filter { name, value in
         guard let key = environmentKeys[EnvironmentKeyID(name)] else { return true }
@@ -98,7 +98,7 @@ extension World {
 
   // MARK: Saving
 
-  /// Whether documents contain the object: not if it, or the object it belongs to, is live.
+  /// Whether documents contain the object: false if it, or the object that it belongs to, is live.
   public func isSaved(_ object: ObjectReference) -> Bool {
     object.collection.isSaved && (owner(of: object.id, object.collection.kind).map(isSaved) ?? true)
   }
@@ -118,7 +118,7 @@ extension World {
 
   /// Ends a save. Changes since it began stay unsaved.
   ///
-  /// - Parameter path: the file that was written, from now on the document's.
+  /// - Parameter path: the written file, which becomes the document's.
   /// - Returns: whether the saved document is still the current one.
   public mutating func finishSave(_ ticket: SaveTicket, path: String) -> Bool {
     abandonSave(ticket)
@@ -140,8 +140,8 @@ extension World {
 
   // MARK: Cameras
 
-  /// Whether a new view with this screen and viewpoint would get this camera, and keep the viewpoint. If not, documents save the
-  /// camera, too: opening moves no view.
+  /// Whether a new view with this screen and viewpoint would get the same camera and keep the viewpoint. Otherwise documents also
+  /// save the camera, so that opening does not move the view.
   public func viewpointDeterminesCamera(_ view: View) -> Bool {
     var new = view
     do {

@@ -1,9 +1,9 @@
-// Commit, undo and redo, and edits, which make one step of many commands.
+// Commit, undo and redo, and edits, which combine commands in one step.
 
 extension World {
-  /// Ends a command that succeeded: its changes become a step of history, or a part of the edit under way.
+  /// Ends a command that succeeded: its changes become a step of history, or part of the open edit.
   ///
-  /// - Parameter name: the label that people read beside "Undo".
+  /// - Parameter name: the label of the step for people, as in "Undo <name>".
   public mutating func commit(_ name: String) {
     guard !recorded.isEmpty else { return }
     recordEnvironmentChanges()
@@ -26,7 +26,7 @@ extension World {
     let undoRecords = undoable(journal)
     var hasOther = recorded.contains(where: \.event.isSavedForGood)
     if oldestReverted != nil {
-      // Changes that an undo propagates are not part of the step: they propagate again on redo.
+      // Changes propagated by an undo are not part of the step; redo propagates them again.
       hasOther = hasOther || !undoRecords.isEmpty
     } else if history.isEditing {
       // The end of the edit coalesces its records.
@@ -40,10 +40,9 @@ extension World {
     if hasOther { history.recordOtherChange() }
   }
 
-  /// Ends propagation that runs after the step was made. Its changes are no part of the step: undoing the step
-  /// propagates again.
+  /// Ends propagation that runs after the step was made. Its changes are not part of the step: undoing the step propagates again.
   ///
-  /// - Returns: whether `isModified` has changed. That happens once at most, as a modified document stays modified.
+  /// - Returns: whether `isModified` has changed, which happens at most once, since a modified document stays modified.
   public mutating func commitPropagation() -> Bool {
     let journal = self.journal.takeStepRecords()
     guard !journal.isEmpty else { return false }
@@ -70,7 +69,7 @@ extension World {
     try revertStep({ $0.takeUndone() }, orThrow: .nothingToRedo) { $0.push($1) }
   }
 
-  /// Reverts the step that `take` removes from history, and returns its inverse to history by `put`.
+  /// Reverts the step that `take` removes from history, and adds its inverse to history by `put`.
   private mutating func revertStep(
     _ take: (inout History) -> Step?, orThrow none: ModelError, _ put: (inout History, Step) -> Void
   ) throws(ModelError) -> String {
@@ -107,13 +106,13 @@ extension World {
 
   // MARK: Edits
 
-  /// Begins an edit: all commands until its end make one step.
+  /// Begins an edit: all commands until its end become one step.
   public mutating func beginEdit(_ name: String?) throws(ModelError) {
     guard !history.isEditing else { throw .editInProgress }
     changeHistory { $0.history.edit = OpenEdit(name: name, revision: $0.revision + 1, content: $0.history.contentTag) }
   }
 
-  /// Ends the edit under way and makes one step of it.
+  /// Ends the open edit, which becomes one step.
   public mutating func endEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     isStep = false
@@ -131,7 +130,7 @@ extension World {
     }
   }
 
-  /// Ends the edit under way and undoes it.
+  /// Ends the open edit and undoes it.
   public mutating func cancelEdit() throws(ModelError) {
     guard let edit = history.edit else { throw .noEdit }
     guard !edit.isTooLarge else { throw .editTooLarge }
@@ -142,7 +141,7 @@ extension World {
     }
   }
 
-  /// Whether the current command made a step beyond the limit, so that nothing can be undone.
+  /// Whether the current command made a step beyond the limit, after which nothing can be undone.
   @inlinable public var isHistoryCut: Bool { history.isCut }
 
   /// Whether the current command has undone, redone or cancelled something.
@@ -150,10 +149,10 @@ extension World {
 
   @inlinable public var isEditing: Bool { history.isEditing }
 
-  /// The edit under way. The world holds its records; whose it is, the client knows that began it.
+  /// The open edit. The client that began it keeps its id; the world does not know the client.
   public var edit: EditID? { history.edit.map { EditID(revision: $0.revision) } }
 
-  /// Whether the current command, before its ``commit(_:)``, makes a step, adds to the edit under way, or changes history itself.
+  /// Whether the current command, before its ``commit(_:)``, will make a step or extend the open edit, or has changed history.
   ///
   /// - Complexity: linear in the command's undo records.
   public var changesHistory: Bool {
@@ -165,7 +164,7 @@ extension World {
 
   // MARK: -
 
-  /// The records that undo needs for a command: of several mementos of one object, the first.
+  /// The records needed to undo a command: only the first of several mementos of an object.
   func undoable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     var seen: Set<ObjectReference> = []
     let structural = Self.structural(journal)
@@ -175,7 +174,7 @@ extension World {
       case .insertion, .removal: if !seen.isEmpty { seen.remove(undoRecord.object) }
       case .contents, .revision: break
       }
-      // An object that was removed cannot be compared with a later one of the same id.
+      // A removed object must not be compared with a later object with the same id.
       let isCompared =
         undoRecord.kind == .members || undoRecord.kind == .contents && undoRecord.object.collection == .viewModels
       let isOther = isCompared && structural.contains(undoRecord.bearer)
@@ -183,8 +182,7 @@ extension World {
     }
   }
 
-  /// The changed objects that records also insert or remove; the objects of environment scopes in place of these, which come and go with
-  /// their values.
+  /// The changed objects that records also insert or remove. For an environment scope, which exists only while it has values, its node.
   static func structural(_ undoRecords: [any UndoRecord]) -> Set<ObjectReference> {
     let changed = Set(undoRecords.lazy.filter { $0.kind == .members || $0.kind == .contents }.map(\.bearer))
     guard !changed.isEmpty else { return [] }
@@ -193,9 +191,9 @@ extension World {
         .filter { $0.collection != .environments && changed.contains($0) })
   }
 
-  /// Drops undo records of what cannot be restored: views that were closed, and all objects that belong to them.
+  /// Drops undo records of objects that cannot be restored: closed views and all objects that belong to them.
   ///
-  /// - Returns: the records without those of these objects. Others are of earlier or later objects with the same ids.
+  /// - Returns: the other records, including those of earlier or later objects with the same ids.
   private mutating func discardUnrestorable(_ journal: [any UndoRecord]) -> [any UndoRecord] {
     let all = self.journal.records
     let removed = Dictionary(grouping: all.filter { $0.requiredParent != nil }, by: \.requiredParent)
@@ -206,7 +204,7 @@ extension World {
       parents += children.filter { lost.insert($0) }.map(\.object)
     }
     let kept = Array(journal.reversed().filter { !lost.has($0) }.reversed())
-    // Undo has taken its records already.
+    // Undo has already removed its records from history.
     lost.skip(all.dropLast(journal.count))
     history.forget(lost)
     return kept

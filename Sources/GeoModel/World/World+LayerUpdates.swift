@@ -28,7 +28,7 @@ extension World {
     try update(id, changes) { (layer, old, _) throws(ModelError) in try layer.finishUpdate(from: old) }
   }
 
-  /// The change, geometries in expressions in the reference of the layer.
+  /// The change with geometries in expressions transformed to the reference of the layer.
   private func placed(_ change: MemberChange, on id: LayerID) throws(ModelError) -> MemberChange {
     guard let layer = layers[id] else { return change }
     guard case .expression(let expression)? = change.value else { return try placed(change, in: layer.reference) }
@@ -38,7 +38,8 @@ extension World {
     } catch { throw .expression(error, path: "/" + change.name) }
   }
 
-  /// The change, geometries in renderers, labels and popups in the reference of the features, wherever these move.
+  /// The change with geometries in renderers, labels and popups transformed to the reference of the features, which
+  /// may be moved anywhere.
   func placed(_ change: MemberChange, in reference: SpatialReference) throws(ModelError) -> MemberChange {
     guard let value = change.value else { return change }
     do throws(SymbologyError) {
@@ -77,12 +78,12 @@ extension Layer {
 }
 
 extension LayerFeatures {
-  /// The columns, which are known before the features are loaded. Those that a client sends have the types that it declares, or any.
+  /// The columns, which are known before the features are loaded. Those that a client sends have the declared types, or any type.
   private var columns: FeatureSchema {
     if let store { return store.schema }
     if case .columns(let data) = origin {
       let known = data.store.schema
-      // Columns that the source has got since are undeclared.
+      // Columns that the source has got since then are undeclared.
       return FeatureStore(
         columns: schema.fields.map { field in
           let name = field.name.string

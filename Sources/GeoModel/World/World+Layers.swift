@@ -13,7 +13,7 @@ extension World {
   /// - Parameters:
   ///   - sourceLayer: name of the source's layer; nil for the only one.
   ///   - asTable: whether to drop geometries and add to the tables.
-  ///   - missing: earlier schema of a layer that its source no longer has.
+  ///   - missing: saved schema of a layer missing from its source.
   /// - Throws: `noGeometry` for a feature layer over data without geometry.
   @discardableResult
   public mutating func addLayer(
@@ -81,7 +81,7 @@ extension World {
     changeLayers(in: list, of: layer.container) { $0.remove(id) }
   }
 
-  /// Removes a layer and its subtree, but not from the list that holds it.
+  /// Removes a layer and its subtree without changing the list that contains it.
   mutating func removeTree(_ id: LayerID) {
     for layer in layers[id]?.grouping?.layers ?? [] { removeTree(layer) }
     remove(id)
@@ -132,7 +132,7 @@ extension World {
     }
   }
 
-  /// A group and the groups around it, innermost first.
+  /// A group and its enclosing groups, innermost first.
   func groups(around group: LayerID) -> [LayerID] {
     var result = [group]
     while let outer = result.last.flatMap({ layers[$0]?.group }) { result.append(outer) }
@@ -169,7 +169,7 @@ extension World {
     return layer.kind == .table ? .tables : .role(role(of: layer))
   }
 
-  /// The role of a layer at the top level, or of the top-level group around it.
+  /// The role of a layer at the top level, or of its enclosing top-level group.
   func role(of layer: Layer) -> LayerRole {
     let top = layer.group.flatMap { groups(around: $0).last } ?? layer.id
     guard let basemap = (try? content(of: layer.container))?.basemap else { return .operational }
@@ -196,7 +196,7 @@ extension World {
     }
   }
 
-  /// The list that holds a layer, with the layer; empty if there is no such layer.
+  /// The list that contains a layer, including the layer; empty if there is no such layer.
   public func siblings(of id: LayerID) -> IDList<Layer> {
     guard let layer = layers[id] else { return [] }
     return (try? layers(in: list(of: layer), of: layer.container)) ?? []

@@ -1,4 +1,4 @@
-// The load lifecycle of a layer: one attempt at a time; a failure stays until a retry.
+// The load lifecycle of a layer: one attempt at a time; a failure is kept until a retry.
 
 import FeatureStore
 
@@ -25,7 +25,7 @@ extension World {
     case .notLoaded, .failed:
       guard let source = sources[features.source], source.number == features.sourceNumber else { throw .sourceClosed }
       changeKnown(id) { layer in
-        // It may have more features than when the layer was added.
+        // The source may have more features than when the layer was added.
         if case .columns = source.origin { layer.features?.origin = source.origin }
         layer.features?.loadStatus = .loading
       }
@@ -35,7 +35,7 @@ extension World {
 
   /// Ends a load with features.
   ///
-  /// - Parameter schema: the schema that was read; nil if it is the one the layer has.
+  /// - Parameter schema: the schema that was read; nil if it equals that of the layer.
   /// - Throws: `wrongFieldType` if the fields of the layer's time have other types.
   public mutating func finishLoad(
     _ id: LayerID, store: FeatureStore, schema: SourceLayer? = nil

@@ -29,7 +29,7 @@ extension World {
         id: id, velocity: velocity, interval: interval, loops: loops, owner: owner, drive: drive, startTime: startTime))
   }
 
-  /// Starts or continues a source; one that has ended starts again. The first location comes with the next tick.
+  /// Starts or resumes a source; one that has ended starts again. The first location is emitted at the next tick.
   public mutating func startLocationSource(_ id: LocationSourceID) throws(ModelError) -> ProcessID {
     let source = try locationSources.require(id)
     let process = makeProcess()
@@ -136,7 +136,7 @@ extension World {
     for view in viewsFollowing(source) where view.locationDisplay.autoPanMode != .off { follow(view, to: position) }
   }
 
-  /// The views whose location display has the source.
+  /// The views whose location display uses the source.
   private func viewsFollowing(_ source: LocationSourceID) -> [View] {
     referrers(to: ObjectReference(.locationSources, source.rawValue), of: View.self).compactMap { views[$0] }
       .filter { $0.locationDisplay.source == source }
@@ -145,7 +145,7 @@ extension World {
   /// Recenters the view if the location is outside the wander extent, or is the first since auto-pan began.
   private mutating func follow(_ view: View, to position: Point) {
     let display = view.locationDisplay
-    // A location without coordinates in the map's reference leaves the view unchanged.
+    // If the location has no coordinates in the map's reference, the view is unchanged.
     guard let point = try? center(position, from: .wgs84, of: view) else { return }
     var camera = view.camera
     if !display.awaitsZoom {

@@ -4,7 +4,7 @@ extension World {
   /// Revision of the last change of an object; nil if there is no such object.
   public func revision(of object: ObjectReference) -> Int? { object.collection.kind.revision(of: object.id, in: self) }
 
-  /// The place of an object in the order of creation, by which it differs from a later one of the same id.
+  /// The number of an object in the order of creation, which distinguishes it from a later one with the same id.
   func number(of object: ObjectReference) -> Int? { object.collection.kind.number(of: object.id, in: self) }
 
   /// The members of an object; nil if there is no such object.
@@ -12,12 +12,12 @@ extension World {
     object.collection.kind.members(of: object.id, in: self)
   }
 
-  /// The number of graphics and other things in an object that are sent some at a time.
+  /// The number of graphics or other items of an object that are sent in portions.
   public func itemCount(of object: ObjectReference) -> Int {
     object.collection.kind.itemCount(of: object.id, in: self)
   }
 
-  /// The number of those in all objects of a collection.
+  /// The number of such items in all objects of a collection.
   public func itemCount(of collection: Collection) -> Int { collection.kind.itemCount(of: nil, in: self) }
 
   /// The ids of all objects of a kind, in the order of creation.
@@ -30,9 +30,9 @@ extension World {
 
   private func ids<E: Entity>(of kind: E.Type) -> [String] { self[keyPath: kind.registry].ids.map(\.rawValue) }
 
-  /// Lists the ids of a collection a few at a time, where listing all of them would hold the loop.
+  /// Lists the ids of a collection in portions, since listing all at once could block the loop.
   ///
-  /// - Complexity: O(log n + k) for each k ids.
+  /// - Complexity: O(log n + k) for each portion of k ids.
   public struct IDCursor: Sendable {
     public let collection: Collection
     private var last = Int.min

@@ -1,4 +1,4 @@
-// Maps: created, changed, closed; and what maps and scenes share: titles, bookmarks, scale ranges, basemaps.
+// Maps: created, changed, closed; and the members that maps and scenes share: titles, bookmarks, scale ranges, basemaps.
 
 import Geometry
 
@@ -66,7 +66,7 @@ extension World {
     }
   }
 
-  /// Converts the value given by a command to the member's stored value.
+  /// Converts a value in a command to the member's stored value.
   private mutating func resolved(_ change: MemberChange, in container: ViewContent) throws(ModelError) -> MemberChange {
     var basemap = try content(of: container).basemap
     switch change.value {

@@ -38,7 +38,7 @@ extension World {
 }
 
 extension Entity {
-  /// The object with members set, not yet in the world.
+  /// A copy of the object with members set; the world is unchanged.
   func setting(_ changes: [MemberChange]) throws(ModelError) -> Self {
     var result = self
     for change in changes { try settableMember(change).set(change.value, of: &result) }

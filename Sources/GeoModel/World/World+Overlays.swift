@@ -60,7 +60,7 @@ extension World {
 
   /// Changes graphics, each at most once.
   ///
-  /// - Returns: the ids of those that differ from before, in the order of the edits.
+  /// - Returns: the ids of the graphics that changed, in the order of the edits.
   public mutating func updateGraphics(_ edits: [FeatureEdit], of id: OverlayID) throws(ModelError) -> [Int] {
     try checkLatitudes(of: id) { range in
       edits.indices.filter { index in
@@ -84,7 +84,7 @@ extension World {
 
   /// Moves graphics to points, each at most once.
   ///
-  /// - Returns: the number of graphics whose position differs from before.
+  /// - Returns: the number of graphics whose position changed.
   public mutating func moveGraphics(
     _ ids: [Int], x: [Double], y: [Double], z: [Double]?, of id: OverlayID
   ) throws(ModelError) -> Int {
@@ -120,7 +120,7 @@ extension World {
     }
   }
 
-  /// Replaces all graphics. Those with an id in both sets stay selected, and count as updated only if they differ.
+  /// Replaces all graphics. Those whose id is in both sets stay selected, and count as updated only if they differ.
   public mutating func replaceGraphics(_ batch: FeatureBatch, of id: OverlayID) throws(ModelError) -> ReplacedFeatures {
     try checkLatitudes(of: id, batch.rowsOutside)
     return try edit(id) { (store, undoRecord) throws(StoreFailure) in
@@ -129,14 +129,14 @@ extension World {
     }
   }
 
-  /// Throws for graphics whose y is no latitude, where it has to be one: metres taken for degrees are found here.
+  /// Throws for graphics whose y is not a latitude in an overlay in degrees. This detects metres that were taken for degrees.
   ///
-  /// - Parameter rowsOutside: the indexes of the graphics that have y outside of a range.
+  /// - Parameter rowsOutside: the indexes of the graphics with y outside of a range.
   private func checkLatitudes(
     of id: OverlayID, _ rowsOutside: (ClosedRange<Double>) -> [Int]
   ) throws(ModelError) {
     guard overlays[id]?.isInDegrees == true else { return }
-    // A transformation may round a pole to a little beyond it.
+    // A transformation may put a pole slightly beyond 90 degrees by rounding.
     let rows = rowsOutside(-90 - 1e-9...90 + 1e-9)
     guard !rows.isEmpty else { return }
     throw .items(rows.prefix(100).map { ItemError(index: $0, .latitude) }, count: rows.count)
@@ -162,7 +162,7 @@ extension World {
   ) throws(ModelError) -> R {
     var undoRecord: StoreUndoRecord?
     let (isLive, history) = (isLive, isLive ? history : History())
-    // The store is edited in place: a second reference would make the first write copy it.
+    // The store is edited in place: with a second reference to it, the first write would copy it.
     let outcome: (result: R, edits: [GraphicsEdit], before: ContentsSummary, now: ContentsSummary, revision: Int)?
     do {
       outcome = try overlays.modify(id) { (overlay) throws(StoreFailure) in
@@ -179,7 +179,7 @@ extension World {
     guard !edits.isEmpty else { return result }
     for edit in edits { record(.graphics(id, edit)) }
     for property in now.changes(since: before) { record(.changed(ObjectReference(.overlays, id.rawValue), property)) }
-    // An overlay with the current revision has been touched together with its ancestors.
+    // An overlay with the current revision has already been touched, and so have its ancestors.
     if earlier != revision { touch(id) }
     return result
   }
@@ -224,7 +224,7 @@ extension FeatureEdit {
 }
 
 extension ModelError {
-  /// The error of a store, item by item.
+  /// Converts a failure of a store, item by item.
   public init(_ failure: StoreFailure) {
     if case .lengthMismatch(let expected, let found)? = failure.items.first?.error {
       self = .columnLengths(expected: expected, found: found, column: "")

@@ -1,4 +1,4 @@
-// The change from one document's objects to another's, object by object, for those who observe objects.
+// The changes from one document's objects to another's, object by object, for subscriptions that observe objects.
 
 extension World {
   /// Which objects of a collection are observed.
@@ -8,12 +8,12 @@ extension World {
     case all
   }
 
-  /// The changes that lead from the objects of the world before another document to the current ones: everything closes,
-  /// then everything is created. Types of view models and keys of the environment stay.
+  /// The changes from the objects before another document replaced them to the current ones: all earlier objects close, then all
+  /// new ones are created. Types of view models and keys of the environment stay.
   ///
   /// - Parameters:
   ///   - change: the change that replaced them.
-  ///   - observed: the objects that matter.
+  ///   - observed: the objects to include.
   /// - Complexity: linear in these objects.
   public func replacement(
     of before: World, by change: Change, _ observed: (Collection) -> ObservedObjects
@@ -26,7 +26,7 @@ extension World {
     return events.map { Change(revision: change.revision, origin: change.origin, event: $0) }
   }
 
-  /// The ids of observed objects, in their order; that of names where only some are observed.
+  /// The ids of observed objects, in order; if only some are observed, in the order of their names.
   private func ids<E: Entity>(_ kind: E.Type, _ observed: ObservedObjects) -> [ID<E>] {
     switch observed {
     case .none: []
@@ -63,7 +63,7 @@ extension World {
     guard let old = before.environments[id], let new = environments[id] else { return [] }
     var events = EnvironmentScope.members.filter { $0.differs?(old, new) == true }
       .compactMap { $0.property.map { Change.Event.changed(new.reference, $0) } }
-    // A new key's default is a new value, too.
+    // The default of a new key is a new value, too.
     let names = (environmentKeys.ids + before.environmentKeys.ids).map(\.rawValue)
     if names.contains(where: { environment($0, at: nil) != before.environment($0, at: nil) }) {
       events.append(.changed(new.reference, .environment))

@@ -43,8 +43,7 @@ extension World {
     return name
   }
 
-  /// Records the outcome of reopening the raster of a source. Makes no step of history, since undo leaves load states
-  /// alone.
+  /// Records the outcome of reopening the raster of a source. This is not a step of history, since undo leaves load states alone.
   public mutating func setRaster(
     _ raster: SurfaceSource.Raster, of source: String, in id: SceneID
   ) throws(ModelError) {

@@ -34,7 +34,7 @@ extension World {
     return added
   }
 
-  /// Layers that have not read the features of a source show what it states.
+  /// Updates the schema of layers that have not read the features of a source yet.
   private mutating func describeLayers(over id: SourceID, as schema: SourceLayer) {
     guard let source = sources[id] else { return }
     for layer in referrers(to: source.reference, of: Layer.self) {

@@ -3,15 +3,15 @@
 import FeatureStore
 
 extension World {
-  /// Graphics that were recorded more than once and have the state again that they had when the command began.
+  /// Graphics that were recorded more than once and are again in the state at the beginning of the command.
   ///
-  /// The order of insertion is not compared, as it is not published. Overlays with changes of several origins are
-  /// skipped: a value that is unchanged for one origin is new to another.
+  /// The order of insertion is not compared, since it is not published. Overlays with changes by several origins are skipped: a
+  /// value that is unchanged for one origin is new to another.
   ///
   /// - Complexity: linear in the journal and, for overlays with several edits, in the graphics of these.
   func equalGraphics() -> [OverlayID: Set<Int>] {
     var equal: [OverlayID: Set<Int>] = [:]
-    // The several records of one call contain each graphic once.
+    // Several records of one call list each graphic only once.
     let several = Dictionary(
       grouping: journal.records.lazy.filter { $0.kind == .contents }.compactMap { $0 as? Edited }, by: \.id
     )
@@ -61,7 +61,7 @@ extension World {
     var ids: [Int] = []
     for edit in edits { edit.ids.forEach { ids.append($0) } }
     guard Set(recorded.map(\.origin)).count == 1 else { return [:] }
-    // Ids mostly ascend; sorting is linear then.
+    // Ids mostly ascend, which makes sorting linear.
     ids.sort()
     let repeated = Set(zip(ids, ids.dropFirst()).lazy.filter { $0 == $1 }.map(\.0))
     guard !repeated.isEmpty else { return [:] }

@@ -1,15 +1,15 @@
-// Viewpoints of views: set at once or animated, and the camera that a target means on a screen.
+// Viewpoints of views: set at once or animated, and the camera for a target on a screen.
 
 import Geometry
 
 extension World {
   // MARK: Viewpoints
 
-  /// Sets the viewpoint at once. Ends an animation and auto-pan, unless the view has that viewpoint.
+  /// Sets the viewpoint at once. Ends an animation and auto-pan, unless the view already has that viewpoint.
   public mutating func setViewpoint(of id: ViewID, to target: ViewpointTarget) throws(ModelError) {
     let view = try views.require(id)
     let (camera, viewpoint) = try resolve(target, in: view)
-    // Clients echo what they observe, which ends neither a flight nor a location display.
+    // Clients echo viewpoints that they observe; an echo must end neither an animation nor auto-pan.
     guard camera != view.camera || viewpoint != view.viewpoint else { return }
     interruptAnimation(of: id)
     setLocationDisplay(of: id) { $0.autoPanMode = .off }
@@ -87,7 +87,7 @@ extension World {
     var camera = Camera.between(animation.from, animation.to, at: progress, wrap: view.wrap)
     camera.scale = clamped(camera.scale, in: view)
     let reference = animation.destination.reference
-    // The interpolated center may have no coordinates in the destination's reference; the map's own serve then.
+    // The interpolated center may have no coordinates in the destination's reference; the map's reference is used then.
     let center = try? transformer.transform(camera.center, from: view.reference.reference, to: reference)
     let viewpoint = camera.viewpoint(
       center ?? camera.center, center == nil ? view.reference.reference : reference)
@@ -116,10 +116,10 @@ extension World {
     return try clamped(camera, viewpoint, in: view)
   }
 
-  /// The nearest scale within the range of the map or scene.
+  /// The scale clamped to the range of the map or scene.
   func clamped(_ scale: Double, in view: View) -> Double { (try? content(of: view.content))?.clamped(scale) ?? scale }
 
-  /// The same with the scale clamped to the range of the map or scene; the center stays.
+  /// The camera and viewpoint with the scale clamped to the range of the map or scene; the center stays.
   func clamped(_ camera: Camera, _ viewpoint: Viewpoint, in view: View) throws(ModelError) -> (Camera, Viewpoint) {
     let scale = clamped(camera.scale, in: view)
     guard scale != camera.scale else { return (camera, viewpoint) }
@@ -133,7 +133,7 @@ extension World {
     if case .centerAndScale(let center, _, let rotation, let reference) = viewpoint {
       return (camera, .centerAndScale(center: center, scale: scale, rotation: rotation, reference: reference))
     }
-    // A viewpoint that bounds a geometry would state a scale that is not shown.
+    // A viewpoint by a bounding geometry would imply a scale other than the clamped one.
     do {
       let center = try transformer.transform(
         camera.center, from: view.reference.reference, to: viewpoint.reference)
@@ -141,7 +141,7 @@ extension World {
     } catch { throw .transform(error) }
   }
 
-  /// The viewpoint that views of a map or scene would keep for a target, on a default screen.
+  /// The viewpoint that views of a map or scene would keep for a target, checked on a default screen.
   func checked(_ target: ViewpointTarget, in content: ViewContent) throws(ModelError) -> Viewpoint {
     let draft = try draft(over: content, screen: Screen())
     let (camera, viewpoint) = try unchecked(target, in: draft)
@@ -149,7 +149,7 @@ extension World {
     return viewpoint
   }
 
-  /// A center in map units. Where poles are at infinity, the latitude is clamped, as for boxes.
+  /// A center in map units. If poles are at infinity, its latitude is clamped, as for boxes.
   func center(
     _ point: Point, from reference: SpatialReference, of view: View
   ) throws(TransformError) -> Point {
@@ -198,7 +198,7 @@ extension World {
       return try unchecked(bookmark.viewpoint.target, in: view)
     }
     if camera == view.camera { return (camera, view.viewpoint) }
-    // Only scale or rotation changed: the center keeps its coordinates and reference.
+    // If only scale or rotation changed, the center keeps its coordinates and reference.
     guard
       case .centerAndScale(let center, _, _, let reference) = try view.viewpoint(
         as: .centerAndScale, in: nil, transformer)
@@ -225,7 +225,7 @@ extension World {
         view.wrap?.narrowed(inMap) ?? inMap, rotation: Camera.normalized(degrees: rotation ?? view.camera.rotation),
         padding: padding, on: view.screen, metersPerUnit: view.metersPerUnit, scale: view.camera.scale)
     else { throw .emptyGeometry }
-    // A box may reach beyond a pole; a center cannot.
+    // A box may extend beyond a pole; a center cannot.
     if view.reference.kind == .geographic { fitted.y = min(max(fitted.y, -90), 90) }
     return fitted
   }
@@ -236,7 +236,7 @@ extension World {
   ) throws(ModelError) -> (Camera, Viewpoint) {
     let area = info.areaOfUse ?? Envelope(xMin: -180, yMin: -90, xMax: 180, yMax: 90)
     do {
-      // An area across the antimeridian has xMin > xMax; unrolled, it has a center.
+      // An area across the antimeridian has xMin > xMax; with xMax a turn further east, its center can be computed.
       let east = area.xMin > area.xMax ? area.xMax + 360 : area.xMax
       let box = Envelope(xMin: area.xMin, yMin: area.yMin, xMax: east, yMax: area.yMax)
       let extent = try transformer.bounds(of: box, from: .wgs84, to: info.reference)

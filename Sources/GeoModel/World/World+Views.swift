@@ -19,7 +19,7 @@ extension World {
         polarLimit: view.polarLimit, screen: screen, viewpoint: view.viewpoint, camera: view.camera))
   }
 
-  /// A view that shows all of the map or scene and is not part of the model.
+  /// A view that shows the whole map or scene. It is not inserted in the world.
   func draft(over content: ViewContent, screen: Screen) throws(ModelError) -> View {
     let info: SpatialReferenceInfo
     switch content {
@@ -36,9 +36,9 @@ extension World {
     return view
   }
 
-  /// Shows another map or scene in a view. An animation ends, and auto-pan where the viewpoint is another one.
+  /// Shows another map or scene in a view. Ends an animation, and auto-pan if the viewpoint changes.
   ///
-  /// - Parameter target: nil for the initial viewpoint of the content; without one the view stays where it is, where it can.
+  /// - Parameter target: nil for the content's initial viewpoint; if there is none, the view keeps its viewpoint where possible.
   public mutating func setContent(
     of id: ViewID, to content: ViewContent, viewpoint target: ViewpointTarget?
   ) throws(ModelError) {
@@ -59,7 +59,7 @@ extension World {
     changeKnown(id) { $0.show(next) }
   }
 
-  /// The viewpoint of a view in a kind that a map or a scene can have.
+  /// The viewpoint of a view, in a kind that the new map or scene allows.
   private func viewpoint(of view: View, over content: ViewContent) throws(ModelError) -> Viewpoint {
     guard view.viewpoint.kind == .camera, content.scene == nil else { return view.viewpoint }
     return try view.viewpoint(as: .centerAndScale, in: nil, transformer)
@@ -83,7 +83,7 @@ extension World {
     }
   }
 
-  /// Sets members of a view's screen. Center and scale stay, except for a scene camera: it stays, and the scale follows from it.
+  /// Sets members of a view's screen. Center and scale stay. A scene camera stays instead, and the scale follows from it.
   public mutating func resizeView(_ id: ViewID, _ changes: [MemberChange]) throws(ModelError) {
     var resized = try views.require(id).setting(changes)
     if case .camera(let scene) = resized.viewpoint { resized.camera = try flattened(scene, on: resized.screen) }

@@ -5,7 +5,7 @@ import Clusters
 import Geometry
 import HashTreeCollections
 
-/// The whole model, as a value: a copy is a snapshot that a task can read off the loop.
+/// The whole model as a value: a copy is a snapshot that a task can read off the loop.
 ///
 /// Commands are mutating methods. Each one checks before it changes anything, so a command that throws leaves the world
 /// unchanged. All changes between ``begin(origin:)`` and ``commit(_:)`` share one revision and make one step of
@@ -35,28 +35,28 @@ public struct World: Sendable {
   public let transformer: any CoordinateTransformer
   public let geodesy: any Geodesy
   public let timeZones: any TimeZoneSource
-  /// Clusters of layers and overlays: no state, only what questions have computed.
+  /// Clusters of layers and overlays. A cache of query results, not state.
   public let clusters = ClusterCache()
 
   private var changes: [Change] = []
-  /// Number of entries of `changes` from which derived state has been recorded.
+  /// Number of `changes` that were already processed for derived state.
   private var examined = 0
-  /// Whether changes were discarded before derived state was recorded from them.
+  /// Whether changes were discarded before they were processed for derived state.
   private var isDerivedStale = false
   var derived = Derived()
-  /// Index of references between objects, and of what moves.
+  /// Index of references between objects, and of moving objects.
   var references = References()
   var origin = Origin.client(nil)
   /// Whether the current command makes a step of history.
   var isStep = true
-  /// Whether the current command writes live: it makes no step, whatever it changes.
+  /// Whether the current command is live: it makes no step, whatever it changes.
   public private(set) var isLive = false
   /// Revision of the oldest step that the current command has undone or redone; nil when there is none.
   var oldestReverted: Int?
   private var hasChanged = false
-  /// Index of derived properties and links by what they depend on. Built on first use; nil before.
+  /// Index of derived properties and links by their dependencies. Built on first use; nil before.
   var dependents: Dependents?
-  /// The values that links saw last.
+  /// The values that links last saw.
   var linkEnds: TreeDictionary<LinkID, LinkEnds> = [:]
   /// Number of records of the current command whose dependents have been collected.
   var propagated = 0
@@ -104,7 +104,7 @@ public struct World: Sendable {
 
   /// Begins a command, a tick or the end of a task. The changes until ``commit(_:)`` share one revision and `origin`.
   ///
-  /// - Parameter isLive: whether no step of history is to be made; see ``checkLive()``.
+  /// - Parameter isLive: whether the command makes no step of history; see ``checkLive()``.
   public mutating func begin(origin: Origin, isLive: Bool = false) {
     self.origin = origin
     self.isLive = isLive
@@ -159,7 +159,7 @@ public struct World: Sendable {
 
   /// Records a change of the current command, at the next revision.
   ///
-  /// - Parameter number: that of an object that was created or closed.
+  /// - Parameter number: the number of an object that was created or closed.
   mutating func record(_ event: Change.Event, by origin: Origin? = nil, number: Int? = nil) {
     if !hasChanged {
       revision += 1
@@ -168,9 +168,9 @@ public struct World: Sendable {
     changes.append(Change(revision: revision, origin: origin ?? self.origin, event: event, number: number))
   }
 
-  /// Transforms the records of the current command, from all of which derived state has been recorded.
+  /// Transforms the records of the current command, all of which have been processed for derived state.
   ///
-  /// - Parameter transform: gives the record to keep; nil drops it.
+  /// - Parameter transform: returns the record to keep; nil drops it.
   mutating func compactMapRecords(_ transform: (Change.Event) -> Change.Event?) {
     let first = changes.count - recorded.count
     changes =
@@ -184,16 +184,16 @@ public struct World: Sendable {
 
   // MARK: Documents
 
-  /// The objects that another document replaced, with all that belonged to them; to be freed off the loop.
+  /// Worlds that another document has replaced, to be freed off the loop.
   private var replaced: [World] = []
 
-  /// The world before another document replaced it since the last call.
+  /// The world from before a document replaced it, if one did since the last call.
   public mutating func takeReplaced() -> World? {
     defer { if !replaced.isEmpty { replaced = [] } }
     return replaced.last
   }
 
-  /// Takes over what counts on from one document to the next.
+  /// Takes over the state that continues from one document to the next.
   mutating func continueSession(of other: World) {
     revision = other.revision
     clock = other.clock
@@ -204,7 +204,7 @@ public struct World: Sendable {
     lastProcess = other.lastProcess
   }
 
-  /// Replaces all objects by those of a world that ``emptied()`` began, as one change of the current command.
+  /// Replaces all objects by those of a world made from ``emptied()``, as one change of the current command.
   mutating func replaceObjects(by next: World) {
     let before = self
     let made = next.revision
@@ -230,13 +230,13 @@ public struct World: Sendable {
     }
   }
 
-  /// Gives objects of a revision that another world has made the current one.
+  /// Sets the current revision on objects that another world changed at revision `made`.
   private mutating func restamp<E: Entity>(_ kind: E.Type, _ made: Int) {
     let now = revision
     self[keyPath: E.registry].modifyAll { if $0.revision == made { $0.revision = now } }
   }
 
-  /// Drops the changes since the last call, without the derived ones.
+  /// Drops the changes since the last call, including derived ones that are not yet recorded.
   public mutating func discardChanges() {
     isDerivedStale = isDerivedStale || examined < changes.count
     changes = []
@@ -246,7 +246,7 @@ public struct World: Sendable {
     hasEnvironmentChanged = false
   }
 
-  /// Returns the changes since the last call, derived ones included.
+  /// Returns the changes since the last call, including derived ones.
   public mutating func takeChanges() -> [Change] {
     recordDerived()
     defer {
@@ -257,10 +257,10 @@ public struct World: Sendable {
     return changes
   }
 
-  /// Whether derived state has been recorded from all changes.
+  /// Whether all changes have been processed for derived state.
   var isDerivedCurrent: Bool { examined == changes.count && !isDerivedStale }
 
-  /// Changes from which no derived state has been recorded.
+  /// Changes that have not been processed for derived state.
   mutating func takeUnexamined() -> ArraySlice<Change> {
     defer { examined = changes.count }
     return changes[examined...]
@@ -277,8 +277,7 @@ public struct World: Sendable {
     return lastNumber
   }
 
-  /// Revision of the last change of an object before the current command: 0 if there was no such object; the world's
-  /// revision for nil.
+  /// Revision of the last change of an object before the current command; 0 if the object did not exist, the world's revision for nil.
   ///
   /// - Complexity: O(1); amortized, if the command has changed the object.
   public mutating func revisionAtBeginning(of object: ObjectReference?) -> Int {

@@ -1,4 +1,4 @@
-// Files of GDAL's formats: the features go to a writer's process in blocks of columns.
+// Files of GDAL's formats: sends the features to a writer process in blocks of columns.
 
 import Calendar
 import Files
@@ -37,8 +37,8 @@ struct BlockExport {
       fidColumn: fields.idName, geometryName: fields.geometryName)
     job = WriteJob(
       driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
-      // The index of FlatGeobuf has no place for features without a position. Without an index GDAL 3.6 leaves them out, and of no
-      // others makes no file.
+      // The index of FlatGeobuf has no place for features without a position. Without an index, GDAL 3.6 leaves them out, and
+      // writes no file if there are no other features.
       isIndexed: hasGeometry && (export.format.record.indexesAll || !profile.hasHoles || !profile.hasPositions))
   }
 
@@ -78,7 +78,7 @@ struct BlockExport {
 }
 
 extension ExportReport {
-  /// Notes what a field of the file has otherwise than that of the features.
+  /// Records the differences between a field in the file and the field of the features.
   fileprivate mutating func note(_ own: ExportField, written: Field) {
     let name = own.source.name.string
     if written.name != own.source.name {

@@ -16,16 +16,16 @@ struct CSVText: ~Copyable {
 
   private let export: FeatureExport
   private let shape: Shape
-  /// The store's numbers of the columns.
+  /// The indexes of the columns in the store.
   private let columns: [Int]
   private let names: [String]
-  /// The names as they are written: readers take a line break within quotes for the end of the header.
+  /// The names as written, without line breaks: readers take one within quotes for the end of the header.
   private let headers: [String]
   private let geometryNames: [String]
   private var text = ExportText()
   private var scratch = JSONWriter(capacity: 256)
 
-  /// - Throws: `invalidParams` where coordinates in columns do not hold the geometries.
+  /// - Throws: `invalidParams` if columns of coordinates cannot hold the geometries.
   init(_ export: FeatureExport, _ rows: ArraySlice<UInt32>, _ share: WorkShare) throws {
     self.export = export
     let (store, selection) = (export.output.features.store, export.output.selection)
@@ -110,7 +110,7 @@ struct CSVText: ~Copyable {
       separate(&text)
       feature.withAttribute(column) { append($0) }
     }
-    // Readers skip an empty line: the one null of a row would take the row with it.
+    // Readers skip empty lines, so a row whose only value is null is written as an empty quoted text.
     if text.writer.count == start { text.writer.append("\"\"") }
     text.writer.append("\r\n")
   }
@@ -132,7 +132,7 @@ struct CSVText: ~Copyable {
     }
   }
 
-  /// NaN and infinities are not known.
+  /// NaN and infinities are unknown values, written as null.
   private mutating func append(_ number: Double) {
     if number.isFinite { appendScratch { $0.value(number) } }
   }
@@ -148,7 +148,7 @@ struct CSVText: ~Copyable {
     string.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  /// A text, in quotes where it holds what would end the field, or nothing.
+  /// Writes a text, in quotes if it is empty or contains a separator, quote or line break.
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     let needsQuotes = bytes.isEmpty || bytes.contains { Self.special.contains($0) }
     guard needsQuotes else { return text.writer.append(bytes) }
@@ -164,7 +164,7 @@ struct CSVText: ~Copyable {
 }
 
 extension String {
-  /// With a space for each line break.
+  /// The text with a space in place of each line break.
   fileprivate var onOneLine: String {
     var line = String.UnicodeScalarView()
     var rest = unicodeScalars[...]
@@ -176,7 +176,7 @@ extension String {
   }
 }
 
-/// The name, with a number behind it where it is taken, case apart.
+/// The name, with a number appended if it is taken. Names are compared without case.
 func freeName(_ name: String, _ taken: inout Set<String>) -> String {
   var free = name
   var number = 1

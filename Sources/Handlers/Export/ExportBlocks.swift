@@ -1,4 +1,4 @@
-// Makes blocks of columns of features, for a writer.
+// Makes blocks of columns of features for a writer process.
 
 import Calendar
 import FeatureStore
@@ -13,9 +13,9 @@ struct ExportBlocks: ~Copyable {
   private let export: FeatureExport
   private let fields: [ExportField]
   private let keepsIDs: Bool
-  /// Whether features without a position are left out: an index has no place for those whose geometry cannot be transformed.
+  /// Whether features without a position are left out. Failed transformations cause them, and the index has no place for them.
   private let needsPositions: Bool
-  /// Whether all geometries have Z and M, known or not; nil where each may have its own.
+  /// Whether all geometries are written with Z and with M; nil if each keeps its own layout.
   private let layout: (hasZ: Bool, hasM: Bool)?
   private var builder: FeatureBlockBuilder
   private var scratch = JSONWriter(capacity: 256)
@@ -32,9 +32,9 @@ struct ExportBlocks: ~Copyable {
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
   }
 
-  /// A sealed block of the first of `rows`, which are removed; nil with `errno` set on failure.
+  /// Makes a sealed block of the first rows of `rows` and removes these; nil with `errno` set on failure.
   ///
-  /// - Parameter count: of all rows.
+  /// - Parameter count: the number of all rows.
   mutating func next(
     _ rows: inout ArraySlice<UInt32>, of count: Int, _ report: inout ExportReport, _ share: WorkShare
   ) throws -> CInt? {
@@ -93,14 +93,14 @@ struct ExportBlocks: ~Copyable {
     case (_, .string(let text)) where field.field.type != .json: append(text: text, field, at: index, &report)
     case (.json, .json(let text)): append(text: text, field, at: index, &report)
     default:
-      // Of a mixture the text that JSON has for it.
+      // A field of mixed types has the JSON text of each value.
       scratch.truncate(to: 0)
       FeatureWriter.write(value, to: &scratch)
       builder.columns[index].append(valid: scratch.bytes)
     }
   }
 
-  /// GDAL ends texts at a zero.
+  /// Appends a text, up to the first NUL, at which GDAL ends texts.
   private mutating func append(
     text: UnsafeRawBufferPointer, _ field: ExportField, at index: Int, _ report: inout ExportReport
   ) {
@@ -112,14 +112,14 @@ struct ExportBlocks: ~Copyable {
     }
   }
 
-  /// In UTC, to the millisecond.
+  /// Appends a time in UTC, truncated to milliseconds.
   private mutating func append(
     moment text: UnsafeRawBufferPointer, _ field: ExportField, at index: Int, _ report: inout ExportReport
   ) {
     guard let time = CivilTime(utf8: text) else { return builder.columns[index].appendNull() }
     let name = field.source.name.string
     if time.nanoseconds % 1_000_000 != 0 { report.note(.values, field: name) }
-    // Formats write years with four digits.
+    // Formats write years with four digits, so other years become null.
     guard let utc = time.utcText else {
       report.note(.values, field: name)
       return builder.columns[index].appendNull()
@@ -130,13 +130,13 @@ struct ExportBlocks: ~Copyable {
 }
 
 extension FeatureRow {
-  /// Whether the geometry that is written is there, and not empty.
+  /// Whether the geometry to be written exists and is not empty.
   fileprivate func hasPosition(_ shape: FeatureWriter.Shape) -> Bool {
     if case .own = shape, point != nil { return true }
     return self.shape(shape).map { !$0.isEmpty } ?? false
   }
 
-  /// The geometry that is written.
+  /// The geometry to be written.
   func shape(_ shape: FeatureWriter.Shape) -> Geometry? {
     switch shape {
     case .own: geometry
@@ -146,7 +146,7 @@ extension FeatureRow {
 }
 
 extension CivilTime {
-  /// `2024-02-29T10:20:30.125Z`, cut to milliseconds; nil outside the years 0 to 9999.
+  /// `2024-02-29T10:20:30.125Z`, truncated to milliseconds; nil outside the years 0 to 9999.
   fileprivate var utcText: String? {
     let day = seconds.flooredQuotient(86_400)
     let second = seconds - day * 86_400

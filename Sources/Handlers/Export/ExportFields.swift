@@ -1,4 +1,4 @@
-// The fields of an exported file: names that the format distinguishes, types that hold what the features have.
+// The fields of an exported file: names that the format can distinguish, and types that fit the features' values.
 
 import Calendar
 import FeatureStore
@@ -11,11 +11,11 @@ import WireCoding
 /// A column of a store as a field of the file.
 struct ExportField {
   let column: Int
-  /// In the store.
+  /// The column in the store.
   let source: Field
-  /// In the file.
+  /// The field in the file.
   let field: Field
-  /// Whether a field of texts has values that are none.
+  /// Whether a text field also has values of other types.
   let isMixed: Bool
 
   var kind: BlockColumnBuilder.Kind {
@@ -29,17 +29,17 @@ struct ExportField {
   }
 }
 
-/// What the values of a column are.
+/// The types and forms of a column's values.
 private struct ValueProfile {
   enum Kind { case bool, integer, double, string, json }
   var kinds: Set<Kind> = []
-  /// Whether each text is one of the declared type.
+  /// Whether each text has the form of the declared type.
   var isWellFormed = true
 }
 
 struct ExportFields {
   let all: [ExportField]
-  /// Names that no field has, for the columns of ids and geometries.
+  /// Names for the columns of ids and geometries that no field has.
   let idName: String
   let geometryName: String
 
@@ -77,7 +77,7 @@ struct ExportFields {
     return profiles
   }
 
-  /// The declared type where all values are of it, else that of the values: any mixture is text.
+  /// The declared type if all values have it, else the type of the values. Mixed types become text.
   private static func type(declared: FieldType?, _ profile: ValueProfile) -> FieldType {
     let kinds = profile.kinds
     if let declared, profile.isWellFormed, kinds.isSubset(of: ValueProfile.kinds(of: declared)) { return declared }
@@ -117,7 +117,7 @@ extension ValueProfile {
 }
 
 extension ExportText {
-  /// Whether a text is a value of a type.
+  /// Whether a text has the form of a type.
   static func isWellFormed(_ text: UnsafeRawBufferPointer, _ type: FieldType) -> Bool {
     switch type {
     case .date: CivilTime(utf8: text)?.isDate ?? false
@@ -128,7 +128,7 @@ extension ExportText {
     }
   }
 
-  /// `10:20:30`, with a fraction or without.
+  /// Whether a text has the form `10:20:30`, with or without a fraction.
   private static func isTime(_ text: UnsafeRawBufferPointer) -> Bool {
     guard text.count >= 8, text[2] == UInt8(ascii: ":"), text[5] == UInt8(ascii: ":") else { return false }
     let digits = [0, 1, 3, 4, 6, 7] + Array(9..<max(text.count, 9))

@@ -1,4 +1,4 @@
-// The formats of exported files: how a request names them, and what they hold.
+// The formats of exported files: their names in requests, and their limits.
 
 import Files
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSONRPC
 import Reading
 import WireCoding
 
-/// A format that features are exported to, by the short name of GDAL's driver for it.
+/// A format for exported features, by the short name of GDAL's driver for it.
 enum ExportFormat: String, CaseIterable, Sendable {
   case geoJSON = "GeoJSON"
   case geoJSONSeq = "GeoJSONSeq"
@@ -16,37 +16,37 @@ enum ExportFormat: String, CaseIterable, Sendable {
   case flatGeobuf = "FlatGeobuf"
   case parquet = "Parquet"
 
-  /// What is known of a format.
+  /// The properties of a format.
   struct Record {
     let extensions: [String]
     let writer: Writer
     /// Whether a layer has a name in the file.
     var namesLayers = true
-    /// Whether names of layers follow GDAL's rules for tables of SQLite.
+    /// Whether names of layers follow GDAL's rules for SQLite tables.
     var namesTables = false
     var keepsIDs = false
     var needsGeometry = false
-    /// The greatest number of fields beside the geometry's, or with it where that is one.
+    /// Maximum number of fields, not counting the geometry unless that is a field itself.
     var fieldLimit = Int.max
-    /// Types of fields whose values become texts.
+    /// Types of fields that are written as text.
     var asText: Set<FieldType> = []
     var reference = Reference.any
     var order = Order.given
     /// Whether a spatial index has a place for features without a position.
     var indexesAll = false
-    /// Whether all geometries have Z and M where one has.
+    /// Whether all geometries need Z, or M, if one has it.
     var hasOneLayout = false
   }
 
-  /// The order in which a file has features.
+  /// The order of features in a file.
   enum Order {
     case given
     case byID
-    /// Where it has a spatial index: GDAL then leaves out features without a position.
+    /// By position if the file has a spatial index. GDAL then leaves out features without a position.
     case byPosition
   }
 
-  /// What writes the file: the server, or a process with a driver of GDAL.
+  /// The writer of the file: the server, or a process with a GDAL driver.
   enum Writer {
     case geoJSON
     case geoJSONSeq
@@ -54,12 +54,12 @@ enum ExportFormat: String, CaseIterable, Sendable {
     case process(WriteDriver)
   }
 
-  /// Which references a file may have, and states.
+  /// The spatial references that a file can have, and whether it states them.
   enum Reference {
     case any
-    /// Any, and the file states none.
+    /// Any reference; the file does not state it.
     case unstated
-    /// EPSG:4326 unless another one is given that has an authority's code. A file that states none is in EPSG:4326.
+    /// EPSG:4326 by default, or another reference with an authority's code. A file without a stated reference is in EPSG:4326.
     case coded
     case wgs84
   }
@@ -73,12 +73,12 @@ enum ExportFormat: String, CaseIterable, Sendable {
         reference: .wgs84)
     case .csv: Record(extensions: ["csv"], writer: .csv, namesLayers: false, reference: .unstated)
     case .geoPackage:
-      // Of SQLite's 2,000 columns one is the id's.
+      // The id takes one of SQLite's 2,000 columns.
       Record(
         extensions: [WriteDriver.geoPackage.fileExtension], writer: .process(.geoPackage), namesTables: true,
         keepsIDs: true, fieldLimit: 1999, asText: [.time], order: .byID, indexesAll: true)
     case .flatGeobuf:
-      // It numbers fields with 16 bits.
+      // FlatGeobuf numbers fields with 16 bits.
       Record(
         extensions: [WriteDriver.flatGeobuf.fileExtension], writer: .process(.flatGeobuf), needsGeometry: true,
         fieldLimit: 1 << 16, asText: [.time, .date, .json], order: .byPosition, hasOneLayout: true)
@@ -88,8 +88,8 @@ enum ExportFormat: String, CaseIterable, Sendable {
   }
 
   /// - Parameters:
-  ///   - name: of the driver; nil to go by the extension of `path`.
-  /// - Throws: `unknownFormat` with the formats there are.
+  ///   - name: the name of the driver; nil to choose by the extension of `path`.
+  /// - Throws: `unknownFormat` with the list of formats.
   init(named name: String?, path: String) throws(RPCError) {
     if let name {
       guard let format = ExportFormat(rawValue: name) else {
@@ -111,7 +111,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
 
   private static var list: String { allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") }
 
-  /// Whether the file states the spatial reference, or has a fixed one.
+  /// Whether the file states its spatial reference, or the format has a fixed one.
   func states(_ reference: SpatialReference) -> Bool {
     switch record.reference {
     case .any, .wgs84: true
@@ -120,11 +120,11 @@ enum ExportFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a layer is called where nobody says: as the file, unless that is no name of a layer.
+  /// The default name of a layer: that of the file, if it is valid for a layer.
   func layerName(ofFile stem: String) -> String { layerNameFault(stem) == nil ? stem : "features" }
 
-  /// What else than `name` a layer has to be called; nil if that is a name. The names of tables that a database has for itself are none, nor
-  /// those that GDAL refuses, and it ends a name at a NUL.
+  /// Why a name is invalid for a layer, as the expected form; nil if it is valid. Names reserved by SQLite and GeoPackage are
+  /// invalid, and so are names that GDAL refuses. GDAL also truncates names at NUL.
   func layerNameFault(_ name: String) -> String? {
     guard case .process = record.writer else { return nil }
     if name.utf8.contains(0) { return "a name without NUL" }
@@ -140,9 +140,9 @@ enum ExportFormat: String, CaseIterable, Sendable {
   /// The reference of the file.
   ///
   /// - Parameters:
-  ///   - given: by the request.
-  ///   - own: of the features.
-  /// - Throws: where the format cannot state it.
+  ///   - given: the reference in the request.
+  ///   - own: the reference of the features.
+  /// - Throws: if the format cannot state the reference.
   func reference(given: SpatialReference?, own: SpatialReference) throws(RPCError) -> SpatialReference {
     func refused(_ expected: String) -> RPCError {
       RPCError(
@@ -166,10 +166,10 @@ enum ExportFormat: String, CaseIterable, Sendable {
 }
 
 extension SpatialReference {
-  /// Whether it is that of GeoJSON, under either of its names.
+  /// Whether it is the reference of GeoJSON, by either of its names.
   var isGeoJSON: Bool { self == .wgs84 || self == SpatialReference("OGC:CRS84") }
 
-  /// The OGC's name of a reference with an authority's code: `urn:ogc:def:crs:EPSG::25832`.
+  /// The OGC's URN of a reference with an authority's code: `urn:ogc:def:crs:EPSG::25832`.
   var urn: String? {
     let parts = definition.split(separator: ":", omittingEmptySubsequences: false)
     let isCode = parts.count == 2 && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(Self.isOfCode) }

@@ -1,4 +1,4 @@
-// What an export finds out on the way: how many features it wrote, and what the file does not hold of them.
+// The report of an export: the number of features, and the information that the file lacks.
 
 import GeoProtocol
 import Geometry
@@ -6,19 +6,19 @@ import Geometry
 struct ExportReport {
   typealias Difference = FeatureProtocol.ExportDifference
 
-  /// So many features that have no coordinates are named.
+  /// Maximum number of failed features that are listed.
   private static let failureLimit = 1000
 
-  /// The features written.
+  /// Number of features written.
   var count = 0
   private(set) var failed: [FeatureProtocol.FailedFeature] = []
   private(set) var failedCount = 0
   private(set) var differences: [Difference] = []
-  /// As GDAL has it.
+  /// The name that GDAL has given the layer.
   var layerName: String?
-  /// GDAL's.
+  /// Warnings from GDAL.
   var warnings: [String] = []
-  /// The columns of a CSV file's geometry.
+  /// The names of the geometry's columns in a CSV file.
   var geometryFields: [String]?
 
   mutating func add(_ failures: [FeatureOutput.Failure]) {
@@ -28,9 +28,9 @@ struct ExportReport {
 
   mutating func add(_ difference: Difference) { differences.append(difference) }
 
-  /// Counts a feature that differs.
+  /// Counts a feature that differs in the file.
   ///
-  /// - Parameter field: in which field; nil for the geometry.
+  /// - Parameter field: the field that differs; nil for the geometry.
   mutating func note(_ kind: FeatureProtocol.ExportDifferenceKind, field: String? = nil) {
     if let index = differences.firstIndex(where: { $0.kind == kind && Text($0.field) == Text(field) }) {
       differences[index].count = (differences[index].count ?? 0) + 1

@@ -1,4 +1,4 @@
-// Writes the features of a query to a file, which appears when it is complete.
+// Writes the features of a query to a file, which appears only when it is complete.
 
 import FeatureStore
 import Files
@@ -9,7 +9,7 @@ import Planning
 import Platform
 import WireCoding
 
-/// An export, planned on the loop and run by a worker.
+/// An export that is planned on the loop and run by a worker.
 struct FeatureExport: Sendable {
   typealias Params = FeatureProtocol.Export.Params
   typealias Result = FeatureProtocol.Export.Result
@@ -18,11 +18,11 @@ struct FeatureExport: Sendable {
   let output: FeatureOutput
   let terms: [SortTerm]
   let format: ExportFormat
-  /// Of a layer, where its features have none; `Unknown` where nobody says.
+  /// The geometry type of the layer if its features have none; `Unknown` if it is not declared.
   let geometryType: String
   let revision: Int
 
-  /// A checkpoint follows after so many features at the latest.
+  /// Maximum number of features between two checkpoints.
   private static let checkInterval = 32
 
   func run(_ worker: Worker) throws -> Result {
@@ -48,7 +48,7 @@ struct FeatureExport: Sendable {
     case .error: throw RPCError(fileExists: path)
     case .replace: break
     }
-    // Its journal would be taken for that of the new file.
+    // SQLite would take a journal of the old file for one of the new file.
     for journal in ["-wal", "-journal"] where FileIdentity(path: path + journal).map({ $0.size > 0 }) ?? false {
       let reason = "a program has it open as a database: \(path.lastName + journal) lies beside it"
       throw RPCError(.saveFailed, "\(path) cannot be replaced: \(reason).", path: path).with("reason", reason)
@@ -115,7 +115,7 @@ struct FeatureExport: Sendable {
 }
 
 extension FeatureRow {
-  /// The geometry that is written; nil for a packed point (``point``), and without one.
+  /// The geometry to be written; nil for a packed point (see ``point``), and if there is none.
   func geometry(_ shape: FeatureWriter.Shape) -> Geometry? {
     switch shape {
     case .own: point == nil ? geometry : nil

@@ -1,4 +1,4 @@
-// GeoJSON files: a FeatureCollection of RFC 7946, or a sequence of features, one a line or with the separators of RFC 8142.
+// GeoJSON files: a FeatureCollection (RFC 7946), or a sequence of features, one per line or with the separators of RFC 8142.
 
 import FeatureStore
 import Geometry
@@ -74,13 +74,13 @@ struct GeoJSONText: ~Copyable {
     try FeatureWriter.writeFeature(feature, schema, selection, shape, to: &scratch) {
       try share.work?.checkCancelled()
     }
-    // JSON in a file's attributes is as it was there: a line break in it is white space.
+    // JSON attributes have the text from their file, in which a line break is white space.
     scratch.replace(UInt8(ascii: "\n"), by: UInt8(ascii: " "), from: 0)
     scratch.replace(UInt8(ascii: "\r"), by: UInt8(ascii: " "), from: 0)
     text.writer.append(scratch.bytes)
   }
 
-  /// The geometry as RFC 7946 has it; notes what is lost of it.
+  /// The geometry in the form of RFC 7946. Records what is lost.
   private func written(
     _ shape: FeatureWriter.Shape, of feature: FeatureRow, _ report: inout ExportReport
   ) -> FeatureWriter.Shape {

@@ -1,4 +1,4 @@
-// What geometries the features of an export have: formats declare it before the first of them.
+// The types and dimensions of an export's geometries, which formats declare before the first feature.
 
 import FeatureStore
 import Geometry
@@ -8,15 +8,15 @@ struct GeometryProfile {
   /// Names of the types that occur.
   private var types: Set<String> = []
   private(set) var hasZ = false
-  /// Whether a geometry has no Z.
+  /// Whether any geometry has no Z.
   private(set) var lacksZ = false
   private(set) var hasM = false
-  /// Whether a feature has no geometry, or an empty one.
+  /// Whether any feature has no geometry or an empty one.
   private(set) var hasHoles = false
-  /// Whether any has a position.
+  /// Whether any geometry has a position.
   private(set) var hasPositions = false
 
-  /// - Complexity: O(positions) where they are no points.
+  /// - Complexity: O(positions), or O(rows) for points.
   init(of rows: ArraySlice<UInt32>, in store: FeatureStore, _ share: WorkShare) throws {
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: 256) { try share.checkpoint(index, of: rows.count) }
@@ -45,9 +45,9 @@ struct GeometryProfile {
     if isEmpty { hasHoles = true } else { hasPositions = true }
   }
 
-  /// The type of a layer that holds all of them; nil without any.
+  /// The type of a layer that can hold all geometries; nil without any.
   var typeName: String? { types.count < 2 ? types.first : "Unknown" }
 
-  /// Whether coordinates in columns hold all of it.
+  /// Whether columns of coordinates can hold all geometries.
   var isOfPlainPoints: Bool { !hasM && types.isSubset(of: ["Point"]) }
 }

@@ -1,4 +1,4 @@
-// Clusters as they are answered.
+// Clusters in the form of results.
 
 import Clusters
 import Drawing
@@ -10,16 +10,16 @@ import JSON
 import Planning
 import WireCoding
 
-/// Clusters and points as they are answered.
+/// Clusters and single points in the form of results.
 struct ClusterPage {
-  /// What is answered of how they are drawn and described.
+  /// Which parts of drawing and description are included.
   struct Content {
     var symbols = false
     var popups = false
   }
 
   private let features: ClusteredFeatures
-  /// Nil for points that belong to no object.
+  /// The layer or overlay; nil for points that belong to neither.
   private let layer: DrawnLayer?
   private let content: Content
   private let attributes: ClusterAttributes
@@ -43,7 +43,7 @@ struct ClusterPage {
         uniqueKeysWithValues: zip(clusters, try attributes.rows(of: clusters, in: features, checking: share.checkpoint))
       )
       for node in slice {
-        // Labels and popups may take long to make.
+        // Labels and popups may take long to compute.
         try share.work?.checkCancelled()
         texts += rows[node].map(textBytes) ?? 0
         try share.checkSize(texts)
@@ -56,7 +56,7 @@ struct ClusterPage {
     return result
   }
 
-  /// The size of the texts among the attributes of a cluster.
+  /// Total size of the texts in a cluster's attributes.
   private func textBytes(of row: FeatureRow) -> Int {
     attributes.values(of: row).reduce(0) { bytes, attribute in
       switch attribute.value {
@@ -115,10 +115,10 @@ struct ClusterPage {
 }
 
 extension ClusterProtocol.Cluster {
-  /// The size of what expressions have made: labels, and the popup.
+  /// Total size of the texts that expressions have made: labels and popup.
   fileprivate var textBytes: Int {
     let lines = popup?.lines.reduce(popup?.title.utf8.count ?? 0) { $0 + ($1.text?.utf8.count ?? 0) } ?? 0
-    // Twice: labels have their symbols with the text.
+    // Counted twice, since the symbol of a label contains its text, too.
     return (labels ?? []).reduce(lines) { $0 + 2 * $1.text.utf8.count }
   }
 }

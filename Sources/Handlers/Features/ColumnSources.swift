@@ -1,4 +1,4 @@
-// Sources whose features a client sends in columns: no file and no reader, the store itself is the source.
+// Sources whose features a client sends in columns. They have no file and no reader: the features are kept in a store.
 
 import FeatureStore
 import GeoModel
@@ -10,7 +10,7 @@ package enum ColumnSources {
   /// The data of a source.
   ///
   /// - Parameters:
-  ///   - fields: types that are declared; other attributes have those of their values.
+  ///   - fields: declared types; other attributes have the types of their values.
   ///   - path: the pointer to the columns, within the params.
   package static func data(
     _ columns: OverlayProtocol.FeatureColumns, fields: [Field], in reference: SpatialReference?, at path: String
@@ -21,7 +21,7 @@ package enum ColumnSources {
     return data
   }
 
-  /// Features and the simple features type of their geometries.
+  /// The features, and the simple features type of their geometries.
   static func batch(
     _ columns: OverlayProtocol.FeatureColumns, at path: String
   ) throws -> (batch: FeatureBatch, type: String?) {
@@ -29,9 +29,9 @@ package enum ColumnSources {
     return (try ColumnReader.batch(columns, geometry, at: path), geometry?.type)
   }
 
-  /// The features of a layer over a source, without their geometries for a table.
+  /// The features of a layer over a source; without geometries for a table.
   ///
-  /// - Complexity: O(1) with geometries: the layer shares the source's features until it changes.
+  /// - Complexity: O(1) with geometries, since the layer shares the source's features until it changes them.
   static func store(_ data: ColumnData, isTable: Bool, _ worker: Worker) throws -> FeatureStore {
     guard isTable, data.geometryType != nil else { return data.store }
     var table = FeatureStore(fields: data.store.fields)

@@ -12,7 +12,7 @@ import WireCoding
 
 /// A geometry that the model cannot hold.
 private struct GeometryFailure: Error {
-  /// Of the block.
+  /// Index of the row in the block.
   let row: Int
   let error: WKBError
 }
@@ -33,8 +33,8 @@ enum FeatureLoading {
     }
   }
 
-  /// The value in JSON text. Where the features of a GeoJSON file have values of several types under one name, GDAL makes text of
-  /// each, and strings lose their quotes: text that is not JSON is a string.
+  /// Parses a value of JSON text. If a property has values of several types in a GeoJSON file, GDAL converts each to text and
+  /// strings lose their quotes. So text that is not JSON is taken for a string.
   private static func parsed(_ value: AttributeValue) -> AttributeValue {
     guard case .json(let text) = value else { return value }
     guard let document = try? JSONDocument(text) else { return .string(text) }
@@ -43,7 +43,7 @@ enum FeatureLoading {
 
   /// Reads all features of a layer into a new store.
   ///
-  /// - Returns: the store and the schema as read: the file may have changed since the layer was added.
+  /// - Returns: the store, and the schema as read, since the file may have changed after the layer was added.
   static func store(
     of layer: LayerFeatures, _ worker: Worker
   ) throws -> (store: FeatureStore, schema: SourceLayer) {
@@ -54,7 +54,7 @@ enum FeatureLoading {
     var schema = layer.schema
     var store = FeatureStore()
     var failure: (any Error)?
-    // The format's ids are used until a feature has none that is usable.
+    // The ids in the file are used until a feature has no usable id.
     var usesOwnIDs = true
 
     _ = try worker.readers.read(
@@ -71,7 +71,7 @@ enum FeatureLoading {
         let hadOwnIDs = usesOwnIDs
         let batch = try batch(block, schema, isTable: layer.isTable, &usesOwnIDs)
         do { try store.append(batch) } catch let error as StoreFailure {
-          // An id that occurs twice is none that is usable.
+          // An id that occurs twice is not usable.
           guard hadOwnIDs else { throw error }
           usesOwnIDs = false
           try store.append(try Self.batch(block, schema, isTable: layer.isTable, &usesOwnIDs))
@@ -104,7 +104,7 @@ enum FeatureLoading {
     return batch
   }
 
-  /// The ids of the rows, nil from the first row without a usable one.
+  /// The ids of the rows; nil from the first row without a usable id on.
   private static func ids(_ block: borrowing FeatureBlock, _ usesOwnIDs: inout Bool) -> [Int?] {
     let range = 0..<Int64(FeatureStore.idLimit)
     var ids = [Int?](repeating: nil, count: block.count)

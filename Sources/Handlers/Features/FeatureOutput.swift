@@ -1,4 +1,4 @@
-// What a query returns of the features on a page: attributes, geometries in a spatial reference, generalised or not.
+// The features on a page of a result: attributes, and geometries in a spatial reference, generalised if requested.
 
 import FeatureStore
 import GeoModel
@@ -9,24 +9,24 @@ import JSONRPC
 import Planning
 import WireCoding
 
-/// How features of a query are written.
+/// The form in which features of a query are written.
 struct FeatureOutput: Sendable {
   let features: FeatureQuery
   var selection: FeatureWriter.Selection
-  /// Of the geometries.
+  /// The reference of the geometries.
   let reference: SpatialReference
   private let transformer: any CoordinateTransformer
   private let maxAllowableOffset: Double?
 
-  /// A feature whose geometry has no coordinates in ``reference``, by its index on the page.
+  /// A feature whose geometry has no coordinates in ``reference``, with its index on the page.
   struct Failure {
     let index: Int
     let feature: FeatureProtocol.FailedFeature
   }
 
   /// - Parameters:
-  ///   - measures: whether M is written where the form of the answer has it.
-  ///   - reference: of the answer.
+  ///   - measures: whether M is written if the result's form has it.
+  ///   - reference: the reference of the result.
   /// - Throws: `unknownField` for a property that the features do not have.
   init(
     _ params: some FeatureProtocol.FeatureOutputOptions, _ features: FeatureQuery, measures: Bool,
@@ -46,7 +46,7 @@ struct FeatureOutput: Sendable {
     self.selection = selection
   }
 
-  /// Whether geometries are other than those of the store.
+  /// Whether geometries differ from those in the store.
   var changesGeometries: Bool {
     selection.geometry && (reference != features.reference || maxAllowableOffset != nil)
   }
@@ -58,8 +58,8 @@ struct FeatureOutput: Sendable {
       + (maxAllowableOffset == nil ? 0 : FeatureQuery.generalizeCost)
   }
 
-  /// The geometries of a page; nil where they are those of the store. Computed before anything is written, so that `failed` and errors
-  /// are known.
+  /// The geometries of a page; nil if they are those of the store. Computed before anything is written, so that `failed` and
+  /// errors are known first.
   func shapes(
     of rows: ArraySlice<UInt32>, _ share: WorkShare
   ) throws -> (geometries: [FeatureWriter.Shape], failed: [Failure])? {
@@ -86,8 +86,8 @@ struct FeatureOutput: Sendable {
     }
   }
 
-  /// The JSON array of the features, written directly: a wire value for each would cost more than all the rest. On the loop the
-  /// array is written when the response is; on a worker at once, so that the loop only copies bytes.
+  /// The JSON array of the features, written directly: making a wire value for each would dominate the cost. On the loop, the
+  /// array is written with the response; on a worker, at once, so that the loop only copies bytes.
   func written(
     _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?, _ share: WorkShare
   ) throws -> JSONOpaque {
@@ -110,7 +110,7 @@ struct FeatureOutput: Sendable {
       guard let feature = store[row] else { continue }
       try FeatureWriter.writeFeature(
         feature, schema, selection, geometries?[index] ?? .own, to: &writer, checkpoint: work.checkCancelled)
-      // Ends as soon as the result is too large, instead of building all of it.
+      // Stops as soon as the result is too large.
       guard writer.count <= work.resultBytes else { throw RPCError.resultTooLarge(limit: work.resultBytes) }
     }
     writer.endArray()
@@ -118,7 +118,7 @@ struct FeatureOutput: Sendable {
     return .written { writer in bytes.withUnsafeBytes { writer.raw($0) } }
   }
 
-  /// The attributes that columns have, in order.
+  /// The attributes in the columns, in order.
   var fields: [SourceProtocol.Field] {
     let fields = features.store.schema.fields.map(Wire.field)
     return selection.columns.map { $0.map { fields[$0] } } ?? fields
@@ -126,7 +126,7 @@ struct FeatureOutput: Sendable {
 }
 
 extension FeatureProtocol.FailedFeature {
-  /// - Throws: an error that is not about a position.
+  /// - Throws: an error that does not concern a position.
   init(_ id: Int, _ error: TransformError) throws {
     guard case .outsideDomain = error else { throw error }
     self.init(id: id, reason: RPCError(error).message)

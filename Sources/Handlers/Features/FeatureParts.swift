@@ -1,4 +1,4 @@
-// Results of queries in parts: each is written when the client has read the one before.
+// Results of queries in parts: each part is written after the client has read the previous one.
 
 import FeatureStore
 import GeoModel
@@ -9,7 +9,7 @@ import JSONRPC
 import Planning
 import WireCoding
 
-/// The parts of the result of `feature/query`, of one revision.
+/// The parts of one result of `feature/query`. All have the same revision.
 struct FeatureParts: Sendable {
   typealias Result = FeatureProtocol.Query.Result
   typealias Part = FeatureProtocol.Query.Part
@@ -17,12 +17,12 @@ struct FeatureParts: Sendable {
   let output: FeatureOutput
   let format: FeatureProtocol.FeatureFormat
   let revision: Int
-  /// The greatest length of a part as text: 1 MiB with what is around it in the message.
+  /// Maximum length of a part's text, in bytes, so that the message stays within 1 MiB.
   private static let partBytes = (1 << 20) - 1024
 
   /// The step that makes the first part of `rows`.
   ///
-  /// - Parameter share: of the worker's progress, for all parts.
+  /// - Parameter share: the share of the worker's progress for all parts.
   func next(
     _ rows: ArraySlice<UInt32>, of count: Int, _ share: WorkShare, _ end: @escaping Plan<Result>.Finish
   ) throws -> Plan<Result>.Step {
@@ -42,7 +42,7 @@ struct FeatureParts: Sendable {
     return .part(part.text) { _ in try next(rest, of: count, share, end) }
   }
 
-  /// - Returns: the number of rows that the part has: at least one.
+  /// - Returns: the number of rows in the part, at least one.
   private func setFeatures(
     of part: inout Part, _ rows: ArraySlice<UInt32>, _ failed: inout [FeatureOutput.Failure], _ share: WorkShare
   ) throws -> Int {
@@ -77,7 +77,7 @@ struct FeatureParts: Sendable {
     return count
   }
 
-  /// - Returns: the number of rows that the part has: at least one.
+  /// - Returns: the number of rows in the part, at least one.
   private func setColumns(
     of part: inout Part, _ rows: ArraySlice<UInt32>, _ failed: inout [FeatureOutput.Failure], _ share: WorkShare
   ) throws -> Int {
@@ -93,7 +93,7 @@ struct FeatureParts: Sendable {
         guard let feature = store[row] else { continue }
         writer.append(feature, try output.shape(of: row, index, &failed, checking: check))
         count = index + 1
-        // The size of columns is an estimate.
+        // Stops below the limit, since the size of columns is an estimate.
         if writer.byteCount > Self.partBytes * 7 / 8 { break }
       }
       part.columns = writer.columns()
@@ -101,14 +101,14 @@ struct FeatureParts: Sendable {
       let size = part.text.count
       if let limit = share.work?.resultBytes, size > limit, count == 1 { throw RPCError.resultTooLarge(limit: limit) }
       guard size > Self.partBytes, count > 1 else { return max(count, 1) }
-      // The last feature is a large one, or there are many fields.
+      // The estimate was too low because of a large last feature or many fields, so fewer rows are tried.
       most = count * 7 / 8 == count ? count - 1 : max(count * 7 / 8, 1)
     }
   }
 }
 
 extension FeatureOutput.Failure {
-  /// About as long as it is in the message.
+  /// Approximate length of the failure in the message.
   fileprivate var textBytes: Int { feature.reason.utf8.count + 48 }
 }
 

@@ -1,4 +1,4 @@
-// Questions of requests, as the planner takes them.
+// Converts params of requests to questions for the planner.
 
 import Expressions
 import FeatureStore
@@ -12,7 +12,7 @@ import SpatialRelations
 import WireCoding
 
 extension FeatureQuery {
-  /// - Parameter path: of the param of which `whereClause` is the value.
+  /// - Parameter path: JSON Pointer of the param that contains `whereClause`.
   init(
     _ params: some FeatureProtocol.FeatureFilter, in world: borrowing World, conditionAt path: String = "/whereClause"
   ) throws {
@@ -58,7 +58,7 @@ extension FeatureQuestion {
     (ids, isSelected) = (params.ids, params.isSelected)
   }
 
-  /// - Throws: for a pattern that is missing, malformed or not asked for.
+  /// - Throws: if a pattern is missing, malformed, or given for another relationship.
   private static func relation(_ params: some FeatureProtocol.FeatureFilter) throws -> SpatialRelation {
     guard params.spatialRelationship == .relate else {
       if params.relation != nil {
@@ -78,7 +78,7 @@ extension FeatureQuestion {
 }
 
 extension SpatialRelation {
-  /// `relate` without its pattern is any.
+  /// The relation without a pattern; `relate`, which needs one, becomes `intersects`.
   init(_ relationship: FeatureProtocol.SpatialRelationship) {
     self =
       switch relationship {

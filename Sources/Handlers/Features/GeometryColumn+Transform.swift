@@ -1,4 +1,4 @@
-// Transforms the geometries of a bulk request to the spatial reference of what takes them.
+// Transforms the geometries of a bulk request to the spatial reference of their overlay or source.
 
 import GeoModel
 import Geometry
@@ -6,7 +6,8 @@ import JSONRPC
 import WireCoding
 
 extension GeometryColumn {
-  /// - Throws: with the indexes of the first 100 rows that cannot be transformed; libraries that are missing as such.
+  /// - Throws: an error with the indexes of the first 100 rows that cannot be transformed; other errors, such as missing
+  ///   libraries, unchanged.
   func transformed(
     by transformer: any CoordinateTransformer, from source: SpatialReference, to target: SpatialReference
   ) throws -> GeometryColumn {
@@ -26,7 +27,7 @@ extension GeometryColumn {
           }
         }.get()
       } catch {
-        // One by one, so that all that fail are named.
+        // Transforms points individually to find all that fail.
         let points = x.indices.map { Geometry.point(Point(x: x[$0], y: y[$0], z: z?[$0])) }
         return try GeometryColumn.any(points).transformed(by: transformer, from: source, to: target)
       }

@@ -1,4 +1,4 @@
-// What a view draws at a screen point, found on a snapshot of the world. `view/identify` answers it, `view/select` selects it.
+// Finds what a view draws at a screen point, on a snapshot of the world, for `view/identify` and `view/select`.
 
 import Drawing
 import FeatureStore
@@ -9,31 +9,31 @@ import JSONRPC
 import Planning
 import WireCoding
 
-/// A search for what is drawn at a screen point.
+/// A search for drawn features and graphics at a screen point.
 struct Identification: Sendable {
   let world: World
   private let view: View
   private let circle: ScreenCircle
   private let limit: Int
-  /// Nil for everything in the view.
+  /// The layer, group or overlay to search; nil for all in the view.
   private let target: ObjectReference?
 
-  /// What one layer or overlay draws there.
+  /// The hits in one layer or overlay.
   struct Found: Sendable {
     let layer: DrawnLayer
-    /// The groups around a layer that have results of their own, outermost first.
+    /// The enclosing groups that have results of their own, outermost first.
     let groups: [Layer]
     let hits: Hits
-    /// What is drawn in place of points; nil where they are not clustered.
+    /// The clusters drawn in place of points; nil if points are not clustered.
     var clusters: DrawnClusters?
-    /// Set where the layer's reference cannot be transformed to the view's.
+    /// Set if the layer's reference cannot be transformed to the view's.
     let error: TransformError?
 
     /// The ids of the hits.
     var ids: [Int] { hits.hits.compactMap { layer.store[$0.row]?.id } }
   }
 
-  /// - Throws: if the view does not show the layer or overlay that is named, or the point is off the screen.
+  /// - Throws: if the view does not show the given layer or overlay, or the point is outside the screen.
   init(_ params: some ViewProtocol.ScreenSearch, in world: World) throws {
     view = try world.views.require(ID(params.view))
     try Self.check(params.screenPoint.x, within: view.screen.width, "x", "width")
@@ -56,7 +56,7 @@ struct Identification: Sendable {
     throw .outOfRange(number, expected: "number from 0 to the view's \(side)", path: "/screenPoint/\(axis)")
   }
 
-  /// What is found, top to bottom; an element for each layer and overlay that is searched.
+  /// The hits of each layer and overlay that is searched, topmost first.
   func found(_ share: WorkShare) throws -> [Found] {
     let layers = try ViewSnapshot(of: view.id, in: world).layers.reversed().compactMap { layer in
       groups(around: layer).map { (layer, $0) }
@@ -78,7 +78,7 @@ struct Identification: Sendable {
     }
   }
 
-  /// The groups around a layer up to the target, outermost first; nil where the target does not contain the layer.
+  /// The groups around a layer up to the target, outermost first; nil if the target does not contain the layer.
   private func groups(around layer: DrawnLayer) -> [Layer]? {
     if layer.object == target { return [] }
     guard layer.stratum != .overlay else { return target == nil ? [] : nil }
@@ -102,7 +102,7 @@ extension World {
     return layer
   }
 
-  /// - Throws: `unknownId` unless the overlay is the view's.
+  /// - Throws: `unknownId` unless the overlay belongs to the view.
   fileprivate func overlay(_ id: OverlayID, of view: View) throws(ModelError) -> Overlay {
     let overlay = try overlays.require(id)
     guard overlay.view == view.id else { throw .unknownID(.overlays, id.rawValue) }

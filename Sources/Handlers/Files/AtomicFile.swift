@@ -1,4 +1,4 @@
-// Atomic replacement of a file: the content goes to a temporary file in the same directory, is synced, and renamed over the target.
+// Atomic replacement of a file: writes to a temporary file in the same directory, syncs it, and renames it to the target.
 
 import Files
 import GeoProtocol
@@ -14,12 +14,12 @@ import WireCoding
 public enum UnfinishedSaves {
   fileprivate struct Files {
     var names: Set<Text> = []
-    /// Whether the process is ending: no new temporary file may be created.
+    /// Whether the process is ending, so that no new temporary file may be created.
     var isEnding = false
   }
   fileprivate static let files = Mutex(Files())
 
-  /// Deletes the temporary files and prevents new ones. Target files are left unchanged.
+  /// Deletes the temporary files and prevents new ones. Target files are unchanged.
   public static func remove() {
     files.withLock { files in
       files.isEnding = true
@@ -28,13 +28,13 @@ public enum UnfinishedSaves {
   }
 }
 
-/// The new content of a file. ``commit(replaces:checking:)`` puts it in place; without it, `deinit` deletes the temporary file.
+/// The new content of a file. ``commit(replaces:for:)`` gives it the target's name; otherwise `deinit` deletes it.
 package struct AtomicFile: ~Copyable {
   private let target: String
   private let temporary: String
-  /// The temporary file, open for writing.
+  /// The descriptor of the temporary file, open for writing.
   let descriptor: CInt
-  /// What the replaced file has and this one does not.
+  /// Attributes of the replaced file that the new one does not have.
   package let lost: [FileAttribute]
   private var isOpen = true
 
@@ -62,10 +62,10 @@ package struct AtomicFile: ~Copyable {
         name = temporaryName(in: folder)
         let descriptor = open(
           name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
-        // A file that a crashed process with the same id left behind is not overwritten: the next number is tried.
+        // A file left by a crashed process with the same id is not overwritten; the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
         if descriptor >= 0 {
-          // Says to other processes that this one lives.
+          // The lock tells other processes that this one is alive.
           flock(descriptor, LOCK_EX | LOCK_NB)
           files.names.insert(Text(name))
         }
@@ -83,8 +83,8 @@ package struct AtomicFile: ~Copyable {
     return folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
   }
 
-  /// Deletes the temporary files of processes that were killed while they saved: none of that number lives
-  /// here, and nobody elsewhere holds a lock on them.
+  /// Deletes temporary files of processes that were killed during a save: this process has no such file, and no other process
+  /// holds a lock on it.
   private static func clearLeftovers(in folder: String) {
     guard let stream = opendir(folder) else { return }
     defer { closedir(stream) }
@@ -122,7 +122,7 @@ package struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Another file in the same folder, without a name: it is gone with its descriptor, which the caller closes.
+  /// Opens another file in the same folder, without a name: closing its descriptor, which the caller does, deletes it.
   func scratch() throws(RPCError) -> CInt {
     let name = Self.temporaryName(in: target.parentFolder)
     let scratch = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -131,14 +131,14 @@ package struct AtomicFile: ~Copyable {
     return scratch
   }
 
-  /// Bytes written so far.
+  /// Number of bytes written so far.
   var size: Int { FileIdentity(descriptor: descriptor)?.size ?? 0 }
 
-  /// Puts what was written in the target's place, and syncs both to the disk.
+  /// Replaces the target by the written file, and syncs both to the disk.
   ///
   /// - Parameters:
-  ///   - replaces: whether a file may be there; else `fileExists`.
-  ///   - worker: of the task, which may be cancelled until the sync is done; the target is then as it was.
+  ///   - replaces: whether an existing file may be replaced; if not, throws `fileExists`.
+  ///   - worker: the task's worker. The task may be cancelled until the sync is done; the target is then unchanged.
   package consuming func commit(replaces: Bool = true, for worker: Worker) throws {
     guard fsync(descriptor) == 0 else { throw failure() }
     try worker.work.commit()
@@ -148,7 +148,7 @@ package struct AtomicFile: ~Copyable {
     let problem = errno
     let directory = open(target.parentFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if directory >= 0 {
-      // Not every file system can sync a directory; the result is ignored, since the rename itself has succeeded.
+      // Some file systems cannot sync a directory; the result is ignored, since the rename has succeeded.
       _ = fsync(directory)
       close(directory)
     }
@@ -159,7 +159,7 @@ package struct AtomicFile: ~Copyable {
     guard rename(temporary, target) == 0 else { throw failure() }
   }
 
-  /// Gives the file its name if no other has it: a new link fails then, while renaming would replace the other.
+  /// Gives the file its name unless another file has it: making a link fails then, whereas renaming would replace the other file.
   private func place() throws(RPCError) {
     if link(temporary, target) == 0 {
       unlink(temporary)
@@ -167,7 +167,7 @@ package struct AtomicFile: ~Copyable {
     }
     var status = stat()
     guard errno != EEXIST, lstat(target, &status) != 0 else { throw RPCError(fileExists: target) }
-    // Not every file system has links.
+    // Some file systems have no links.
     try replace()
   }
 
@@ -175,9 +175,9 @@ package struct AtomicFile: ~Copyable {
 }
 
 extension FilePolicy {
-  /// The real path of a file that may be written: an existing file, or a new one in an existing directory.
+  /// The real path for a file to be written: an existing file, or a new one in an existing directory.
   ///
-  /// - Parameter path: absolute.
+  /// - Parameter path: an absolute path.
   package func resolveForWriting(_ path: String) throws(RPCError) -> String {
     func refused(_ reason: String) -> RPCError { RPCError(FileRefusal.refused(path: path, reason: reason)) }
     if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }

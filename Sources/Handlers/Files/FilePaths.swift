@@ -1,4 +1,4 @@
-// From the names that clients give to absolute paths. Whether a path may be opened is decided where it is opened.
+// Converts names given by clients to absolute paths. The policy is checked when a file is opened.
 
 import Files
 import GeoProtocol
@@ -7,7 +7,7 @@ import JSONRPC
 import StateTree
 
 package struct FilePaths: Sendable {
-  /// Where relative paths start; nil where the client works in what is no folder of this machine.
+  /// The directory that relative paths start from; nil if the client's root is not a directory on this machine.
   package private(set) var root: String?
   package let policy: FilePolicy
 
@@ -17,20 +17,20 @@ package struct FilePaths: Sendable {
       allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories, allowsNetwork: allowsNetwork)
   }
 
-  /// `initialize.rootPath`.
+  /// Sets the root to `initialize.rootPath`.
   package mutating func setRoot(_ name: String) throws(RPCError) { root = try path(name) }
 
-  /// `initialize.rootUri`, which editors also give for folders that are elsewhere. Relative paths are then refused one by one.
+  /// Sets the root to `initialize.rootUri`, which editors also give for remote folders. Relative paths are then refused when used.
   package mutating func setRoot(uri: String) { root = try? path(uri) }
 
-  /// The same rules, with relative paths starting elsewhere.
+  /// The same rules, with another directory for relative paths.
   package func rooted(at folder: String) -> FilePaths {
     var result = self
     result.root = folder
     return result
   }
 
-  /// An absolute path for an absolute one, a `file://` URI or one relative to the root. Addresses stay what they are where
+  /// The absolute path for an absolute path, a `file://` URI, or a path relative to the root. Addresses are returned unchanged if
   /// they are allowed.
   package func path(_ name: String) throws(RPCError) -> String {
     guard !name.utf8.contains(0) else {
@@ -43,7 +43,7 @@ package struct FilePaths: Sendable {
         .pathRefused, "\(name.prefix(200)) is refused: the server runs without --allow-network.",
         path: String(name.prefix(200)), expected: "the path of a file")
     }
-    // What looks like a document, a connection or an address is none of this directory's files.
+    // Names in the form of a document, a connection or an address are not files in this directory.
     let first = name.utf8.prefix { $0 != UInt8(ascii: "/") }
     if name.begins(with: "<") || name.begins(with: "{") || first.contains(UInt8(ascii: ":")) {
       throw RPCError(

@@ -5,9 +5,9 @@ import GeoProtocol
 import WireCoding
 
 package enum ClockService: ClockHandlers {
-  /// The most ticks of one advance, which blocks the loop.
+  /// Maximum number of ticks of one advance, which blocks the loop.
   private static let maxTicks = 1_000_000
-  /// The most ticks while something is animated: each tick then updates and publishes.
+  /// Maximum number of ticks while something is animated: each tick then updates and publishes.
   private static let maxAnimatedTicks = 100_000
 
   package static func get(_ params: Get.Params, on client: any HandlerClient) throws -> Get.Result {

@@ -103,7 +103,7 @@ package enum ClusterService: ClusterHandlers {
 
   // MARK: -
 
-  /// Answers from the clusters, which a worker makes or brings up to date.
+  /// Plans an answer from the clusters, which a worker makes or updates.
   private static func plan<R: Sendable>(
     _ clustering: Clustering, _ answer: @escaping @Sendable (ClusteredFeatures, WorkShare) throws -> R
   ) -> Plan<R> {

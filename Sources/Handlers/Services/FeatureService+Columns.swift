@@ -8,15 +8,15 @@ import Planning
 import WireCoding
 
 extension FeatureService {
-  /// The text size at which columns end: a client that reads a part of this size has it while the next one is made.
+  /// Text size at which columns end, in bytes. The client reads one part of this size while the next one is made.
   private static let partBytes = 16 << 20
 
-  /// The text size after which a large feature is followed by a checkpoint.
+  /// Text size after which a checkpoint follows, in bytes.
   private static let checkBytes = 1 << 18
 
   /// Sets the columns of a page, up to the feature that fills a part.
   ///
-  /// - Returns: the number of rows that were read for them.
+  /// - Returns: the number of rows read for them.
   static func setColumns(
     of result: inout FeatureProtocol.Query.Result, _ page: ArraySlice<UInt32>, _ geometries: [FeatureWriter.Shape]?,
     _ output: FeatureOutput, _ share: WorkShare
@@ -26,7 +26,7 @@ extension FeatureService {
     var count = page.count
     var checked = 0
     for (index, row) in page.enumerated() {
-      // Each costs as much as a point.
+      // A checkpoint costs as much as a point.
       if index.isMultiple(of: 64) || writer.byteCount > checked + checkBytes {
         try share.checkpoint(index, of: page.count)
         checked = writer.byteCount

@@ -25,7 +25,7 @@ extension FeatureService {
       given: try world.canonical(params.outSpatialReference), own: features.reference)
     var output = try FeatureOutput(params, features, measures: false, in: reference, world)
     let geometryType = params.layer.map { world.layers[ID($0)]?.schema?.geometryType } ?? "Unknown"
-    // A table has none.
+    // Tables have no geometry.
     if geometryType == nil { output.selection.geometry = false }
     if format.record.needsGeometry, !output.selection.geometry {
       throw RPCError(

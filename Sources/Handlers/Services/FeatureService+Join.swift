@@ -1,4 +1,4 @@
-// The handler of `feature/join`: pairs, or counts and figures, in columns.
+// The handler of `feature/join`: pairs, or counts and statistics, in columns.
 
 import FeatureStore
 import Filtering
@@ -48,7 +48,7 @@ extension FeatureService {
     }
   }
 
-  /// The joined features, selected as those of a query are.
+  /// The joined features, selected in the same way as those of a query.
   private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
     let filter = FeatureProtocol.QueryIds.Params(
       layer: source.layer, overlay: source.overlay, ids: source.ids, whereClause: source.whereClause)
@@ -75,7 +75,7 @@ extension FeatureService {
       expected: "absent, or the relationship nearest")
   }
 
-  /// Which of the results are returned.
+  /// The part of the results to return.
   private struct Page {
     let offset: Int
     let limit: Int
@@ -99,7 +99,7 @@ extension FeatureService {
     if isNearest { result.distances = PackedColumn.doubles(Array(answer.distances[range])) }
   }
 
-  /// Features with what they are joined with.
+  /// Features with their joined features.
   private struct Counted {
     private let rows: ArraySlice<UInt32>
     private let pairs: RowPairs
@@ -118,7 +118,7 @@ extension FeatureService {
 
     var counts: JSONOpaque { PackedColumn.integers(rows.map { Int64(ranges[$0]?.count ?? 0) }) }
 
-    /// A column for each statistic of the joined features.
+    /// One column per statistic of the joined features.
     func columns(of statistics: [Statistic], _ share: WorkShare) throws -> [JSONOpaque] {
       let store = join.joined.store
       var totals = StatisticTotals(statistics, in: store.schema)
@@ -134,7 +134,7 @@ extension FeatureService {
           if let feature = store[joined] { totals.add(feature, to: 0) }
         }
         for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
-        // One text may be the figure of many features.
+        // The same text may be the statistic of many features.
         try share.checkSize(columns.reduce(0) { $0 + $1.byteCount })
       }
       return columns.map(\.column)

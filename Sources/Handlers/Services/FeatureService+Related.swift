@@ -27,7 +27,7 @@ extension FeatureService {
     let relatedColumn = try related.column(params.relatedField, at: "/relatedField")
     let (limit, revision) = (params.limit, world.revision)
     let searchEffort = related.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
-    // Looking up a key costs about ten tests.
+    // Looking up a key costs about as much as ten tests.
     let groupEffort = 10 * (origin.effort + related.effort)
     let count = min(limit, related.effort)
     let writeEffort = count * (output.changeCost + FeatureQuery.writeCost)

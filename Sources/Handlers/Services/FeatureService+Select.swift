@@ -1,4 +1,4 @@
-// `feature/select`: selects what a query matches.
+// The handler of `feature/select`: selects the features that match a query.
 
 import FeatureStore
 import GeoModel

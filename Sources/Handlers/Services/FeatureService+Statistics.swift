@@ -54,7 +54,7 @@ extension FeatureService {
 }
 
 extension StatisticsQuery {
-  /// The JSON array of the groups, each an object whose members `write` writes.
+  /// The JSON array of the groups. `write` writes the members of each group's object.
   fileprivate func records(
     of page: Page, _ share: WorkShare, _ write: (FeatureGroup, inout JSONWriter) -> Void
   ) throws -> JSONOpaque {
@@ -73,12 +73,12 @@ extension StatisticsQuery {
     }
   }
 
-  /// Writes the values that the features of a group have in common, as an object.
+  /// Writes the values that the features of a group share, as an object.
   fileprivate func writeValues(of group: FeatureGroup, to writer: inout JSONWriter) {
     write(group.values, names[..<columns.count], to: &writer)
   }
 
-  /// Writes the figures of a group, as an object.
+  /// Writes the statistics of a group, as an object.
   fileprivate func writeFigures(of group: FeatureGroup, to writer: inout JSONWriter) {
     write(group.results, names[columns.count...], to: &writer)
   }

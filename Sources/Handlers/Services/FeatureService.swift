@@ -77,19 +77,19 @@ package enum FeatureService: FeatureHandlers {
     })
   }
 
-  /// So many ids, of at most 14 digits, are less than 1 MiB of text.
+  /// Number of ids per part. Ids have at most 14 digits, so a part is less than 1 MiB of text.
   private static let idsInPart = 65_536
 
-  /// The step that sends the next of the ids.
+  /// The step that sends the next ids.
   private static func part(_ ids: ArraySlice<Int>, of result: QueryIds.Result) -> Plan<QueryIds.Result>.Step {
     guard !ids.isEmpty else { return .answer(result) }
     let part = QueryIds.Part(revision: result.revision, ids: Array(ids.prefix(idsInPart)))
     return .part(part.text) { _ in Self.part(ids.dropFirst(idsInPart), of: result) }
   }
 
-  /// The greatest number of features.
+  /// The maximum number of features.
   ///
-  /// - Throws: beyond `most`, unless the result is sent in parts.
+  /// - Throws: if it exceeds `most`, unless the result is sent in parts.
   private static func limit(_ given: Int?, isStreamed: Bool, upTo most: Int, else standard: Int) throws -> Int {
     if isStreamed { return given ?? .max }
     guard given ?? 0 <= most else {
@@ -127,7 +127,7 @@ package enum FeatureService: FeatureHandlers {
 
   // MARK: -
 
-  /// Runs a query on the loop when it is cheap, since handing it to a worker and back would take longer; otherwise on a worker.
+  /// Runs a cheap query on the loop, since a worker's overhead would exceed its cost; other queries on a worker.
   static func plan<R: Sendable>(
     effort: Int, _ answer: @escaping @Sendable (WorkShare) throws -> R
   ) throws -> Plan<R> {

@@ -1,4 +1,4 @@
-// Handlers of `layer/*Load`. Requests for one layer share one attempt; loading a map or a scene waits for the attempts of its layers.
+// Handlers of `layer/*Load`. Requests for one layer share an attempt; loading a map or a scene waits for the attempts of its layers.
 
 import GeoModel
 import GeoProtocol
@@ -33,7 +33,7 @@ extension LayerService {
     return .init(revision: client.world.revision)
   }
 
-  /// What a request loads: a layer, or all layers of a map or a scene.
+  /// The target of a request: a layer, or all layers of a map or a scene.
   private enum LoadTarget {
     case layer(LayerID)
     case content(ViewContent)
@@ -74,7 +74,7 @@ extension LayerService {
     return TaskPlan(.edit, after: loads) { _ in
       { world in
         for id in layers {
-          // A layer removed meanwhile does not fail the load.
+          // A layer that was removed during the load does not fail it.
           switch world.layers[id]?.features?.loadStatus {
           case .failed(let failure): throw RPCError(failure).with("layer", id.rawValue)
           case .notLoaded, .loading: throw RPCError.cancelled

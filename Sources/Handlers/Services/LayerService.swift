@@ -37,14 +37,14 @@ package enum LayerService: LayerHandlers {
     return { .init(revision: $0.revision, selectedCount: count) }
   }
 
-  /// The ids to select: those given, restricted by `timeExtent`; or those of the visible features that match the criteria.
+  /// The ids to select: the given ones, restricted by `timeExtent`; or those of the visible features that match the criteria.
   private static func chosen(_ params: Select.Params, in world: World) throws -> [Int] {
     guard params.whereClause != nil || params.timeExtent != nil else { return params.ids ?? [] }
     guard params.ids == nil || params.whereClause == nil else { throw ModelError.oneOf(["ids", "whereClause"]) }
     let layer = try world.layers.require(ID(params.layer))
     let features = try layer.requireFeatures()
     guard let store = features.store else { throw ModelError.notLoaded(params.layer) }
-    /// The ids of the rows that `timeExtent`, if given, includes.
+    /// The ids of the rows within `timeExtent`, if given.
     func meeting(_ rows: [UInt32]) throws -> [Int] {
       var rows = rows
       if let given = params.timeExtent {

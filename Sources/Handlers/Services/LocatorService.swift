@@ -45,7 +45,7 @@ package enum LocatorService: LocatorHandlers {
       features, params.searchText, params.field, weightField: params.weightField, minScore: 0, preferring: positions)
     let (revision, limit) = (world.revision, params.maxResults)
     return try FeatureService.plan(effort: locator.effort) { share in
-      // Several features of one name make one suggestion.
+      // Features with equal names are merged into one suggestion, so more are requested.
       let found = try locator.places(limit * 8, share)
       var results: [LocatorProtocol.SuggestResult] = []
       var numbers: [Text: Int] = [:]
@@ -95,7 +95,7 @@ package enum LocatorService: LocatorHandlers {
     }
   }
 
-  /// The attributes of a feature that have a value, as JSON.
+  /// The attributes of a feature that are not null, as JSON.
   static func attributes(_ columns: [(name: String, column: Int)], of feature: FeatureRow) -> JSONOpaque {
     .written { writer in
       writer.beginObject()

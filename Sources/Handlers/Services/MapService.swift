@@ -36,9 +36,9 @@ package enum MapService: MapHandlers {
 }
 
 extension World {
-  /// Does what `ifExists` says with the object of the kind that has the id of a new one: `replace` closes it.
+  /// Applies `ifExists` to the object of the kind that already has the id of a new one: `replace` closes it.
   ///
-  /// - Returns: the object that `reuse` answers instead of a new one.
+  /// - Returns: for `reuse`, the object to answer with instead of a new one.
   package mutating func existing<E: Entity>(
     _ id: String?, _ ifExists: SessionProtocol.IfExists, _ kind: E.Type
   ) throws -> E? {
@@ -52,7 +52,7 @@ extension World {
     }
   }
 
-  /// Throws `idExists` before a task begins that would make an object. An object that it replaces stays until the task ends.
+  /// Throws `idExists` before a task that creates an object begins. An object to be replaced stays until the task ends.
   mutating func checkFree<E: Entity>(_ id: ID<E>?, _ ifExists: SessionProtocol.IfExists) throws {
     if ifExists == .replace, let id, self[keyPath: E.registry][id] != nil { return }
     try checkFree(id)

@@ -15,7 +15,7 @@ package enum ModelService: ModelHandlers {
 
   package static func apply(_ params: Apply.Params, on client: any HandlerClient) throws -> Apply.Result {
     let commands = try params.commands.enumerated().map { index, command in
-      // A transaction is one step of history; undo, redo and edits of several steps cannot be part of it.
+      // A transaction is one step of history, so it cannot contain undo, redo or edits.
       guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {
         throw RPCError(
           .notACommand, "\"\(command.method)\" is not a command.", path: "/params/commands/\(index)/method",
@@ -57,7 +57,7 @@ package enum ModelService: ModelHandlers {
     return .init(revision: client.world.revision, results: texts.map { text in .written { $0.raw(text) } })
   }
 
-  /// The first command, and those after it if all update graphics of the same overlay.
+  /// The first command, together with the following ones if all update graphics of the same overlay.
   private static func graphicUpdates(in commands: ArraySlice<Step>) -> ArraySlice<Step> {
     let method = "\(OverlayProtocol.UpdateGraphics.name)"
     guard commands.first?.method == method else { return commands.prefix(1) }
@@ -67,7 +67,7 @@ package enum ModelService: ModelHandlers {
     }
   }
 
-  /// The error of the transaction: the index of the command, and its error as if it had been sent alone.
+  /// The error of the transaction: the index of the command, and the error that the command would have alone.
   private static func failure(of index: Int, _ error: any Error, _ params: JSONValue) -> any Error {
     guard let inner = RPCError(error, in: params, at: "/params") else { return error }
     return RPCError(

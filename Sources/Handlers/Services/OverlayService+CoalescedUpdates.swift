@@ -1,4 +1,4 @@
-// Coalesces consecutive updates of graphics in a transaction: one edit, with the results that separate ones have.
+// Coalesces consecutive updates of graphics in a transaction: makes one edit, with the same results as separate updates.
 
 import FeatureStore
 import GeoModel
@@ -8,9 +8,9 @@ import JSON
 extension OverlayService {
   /// Runs several `overlay/updateGraphics` as one edit, at the cost of one call with all their graphics.
   ///
-  /// - Parameter updates: the params of each, all for the same overlay.
-  /// - Returns: the result of each; nil, with nothing changed, when they have to run one by one: a call is invalid or has `meta`,
-  ///   a graphic is updated twice, or links or derived properties depend on any object.
+  /// - Parameter updates: the params of each update, all for the same overlay.
+  /// - Returns: the result of each. Nil, with nothing changed, if they have to run separately: if one is invalid or has `meta`, a
+  ///   graphic is updated twice, or there are links or derived properties that depend on objects.
   package static func updateGraphics(
     coalescing updates: [JSONValue], in world: inout World
   ) -> [UpdateGraphics.Result]? {

@@ -18,7 +18,7 @@ package enum SceneService: SceneHandlers {
     let id = params.id.map { SceneID($0) }
     try world.checkFree(id, params.ifExists)
     @Sendable func add(_ elevationSources: [any ElevationSource], to world: inout World) throws -> JSONOpaque {
-      // A concurrent request may have created it meanwhile.
+      // Another request may have created it while this task ran.
       if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
       return Wire.object(try world.addScene(id: id, title: params.title, elevationSources: elevationSources), world)
     }
@@ -73,7 +73,7 @@ package enum SceneService: SceneHandlers {
     }
   }
 
-  /// Throws when the document has been closed since the request: a scene with the same id is another one.
+  /// Throws if the document was closed after the request: a scene with the same id is then another object.
   private static func checkDocument(_ document: Int, _ scene: SceneID, _ world: World) throws {
     guard world.document.number == document else { throw ModelError.unknownID(.scenes, scene.rawValue) }
   }

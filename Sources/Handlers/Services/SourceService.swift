@@ -12,7 +12,7 @@ import StateTree
 import WireCoding
 
 package enum SourceService: SourceHandlers {
-  /// How deep inline data nest at the most. Documents have them deeper than requests do, and have to be readable as well.
+  /// Maximum nesting of inline data. Documents add levels of their own, and must be readable as well.
   private static let inlineDepthLimit = 1_024
 
   package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
@@ -81,7 +81,7 @@ package enum SourceService: SourceHandlers {
       let origin = try origin(worker.files)
       let (driver, layers, warnings) = try schema(of: origin, worker) { worker.work.report($0) }
       return { world in
-        // A concurrent request may have opened it meanwhile.
+        // Another request may have opened it while this task ran.
         if let source = try world.existing(id?.rawValue, ifExists, Source.self) { return Wire.object(source, world) }
         let source = try world.addSource(id: id, driver: driver, origin: origin, layers: layers, warnings: warnings)
         return Wire.object(source, world)
@@ -89,7 +89,7 @@ package enum SourceService: SourceHandlers {
     }
   }
 
-  /// Reads the layers and fields of a source. Runs on a worker; `progress` is called with the fraction done.
+  /// Reads the layers and fields of a source. Runs on a worker; `progress` gets the finished fraction.
   package static func schema(
     of origin: SourceOrigin, _ worker: Worker, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> (driver: String, layers: [SourceLayer], warnings: [String]) {
@@ -112,7 +112,7 @@ package enum SourceService: SourceHandlers {
     return (isInline ? "inline" : description.driver.rawValue, layers, warnings)
   }
 
-  /// What a client has to know of a layer's spatial reference: that it was assumed, or is another than the one given.
+  /// A warning about a layer's spatial reference: that it was assumed, or differs from the given one.
   private static func warning(of layer: LayerDescription, of origin: SourceOrigin) -> String? {
     guard layer.geometryType != nil, case .file(let file) = origin else { return nil }
     switch (layer.spatialReference, file.reference) {

@@ -1,4 +1,4 @@
-// Handlers of `view/*` that find what is drawn at a screen point.
+// Handlers of `view/*` that find features and graphics at a screen point.
 
 import Clusters
 import Drawing
@@ -40,7 +40,7 @@ extension ViewService {
     }
   }
 
-  /// Changes one selection; nil where nothing was found, or the object has been removed.
+  /// Changes one selection; nil if nothing was found, or the object was removed.
   private static func select(
     _ ids: [Int], _ mode: SelectionMode, of object: ObjectReference, _ world: inout World
   ) throws -> ViewProtocol.SelectResult? {
@@ -53,7 +53,7 @@ extension ViewService {
 }
 
 extension [ViewProtocol.IdentifyResult] {
-  /// Appends the result of a layer within groups, which have one result each.
+  /// Appends the result of a layer, within the results of its enclosing groups.
   fileprivate mutating func place(_ result: ViewProtocol.IdentifyResult, in groups: ArraySlice<Layer>) {
     guard let group = groups.first else { return append(result) }
     if last?.layer != group.id.rawValue {
@@ -66,18 +66,18 @@ extension [ViewProtocol.IdentifyResult] {
   }
 }
 
-/// Writes results, as large as they may be.
+/// Writes results within the size limit.
 private struct IdentifyWriting {
   private let params: ViewProtocol.Identify.Params
   private let worker: Worker
-  /// Bytes that may still be written.
+  /// Number of bytes left.
   private var room: Int
 
   init(_ params: ViewProtocol.Identify.Params, _ worker: Worker) {
     (self.params, self.worker, room) = (params, worker, worker.work.resultBytes)
   }
 
-  /// The result of a layer or overlay; nil where it has no popups, and they alone are wanted.
+  /// The result of a layer or overlay; nil if it has no popups and the request is for popups only.
   mutating func result(of found: Identification.Found, _ share: WorkShare) throws -> ViewProtocol.IdentifyResult? {
     let (layer, hits) = (found.layer, found.hits)
     let isOverlay = layer.stratum == .overlay
@@ -94,7 +94,7 @@ private struct IdentifyWriting {
       sublayerResults: [], error: found.error.map { Wire.failure(RPCError($0).failure) })
   }
 
-  /// The popups of the clusters that are hit.
+  /// The popups of the clusters that were hit.
   private func popups(of found: Identification.Found, _ share: WorkShare) throws -> [SymbologyProtocol.Popup] {
     guard let clusters = found.clusters, clusters.portrayal.hasPopups else { return [] }
     let nodes = found.hits.clusters.map(\.node)

@@ -1,4 +1,4 @@
-// The area that a view shows, as a polygon and as a box, in any spatial reference.
+// The visible area of a view, as a polygon and as a box, in any spatial reference.
 
 import GeoModel
 import GeoProtocol
@@ -27,7 +27,7 @@ extension ViewService {
       let rings = try pieces.map { try transformed($0, from: own, to: reference, world) }
       return (rings, try box(around: pieces, of: view, in: reference, wrap, info, world))
     }
-    // The view's reference does not go around the world, so poles and the antimeridian are found in degrees.
+    // The view's reference does not wrap around the world, so poles and the antimeridian have to be found in degrees.
     if info.kind == .geographic {
       let area = try view.visibleArea(in: reference, world.transformer)
       return (area.rings, area.box)
@@ -43,10 +43,10 @@ extension ViewService {
     return (rings, all)
   }
 
-  /// The envelope of the visible area. Across the antimeridian, `xMin > xMax` in degrees; in other references that go around the
-  /// world, `xMax` lies beyond the world's edge, as the coordinates of screen points do.
+  /// The envelope of the visible area. Across the antimeridian, `xMin > xMax` in degrees; in other references that wrap around
+  /// the world, `xMax` is beyond the edge of the world, as are the coordinates of screen points.
   ///
-  /// - Parameter pieces: from west to east.
+  /// - Parameter pieces: the pieces of the area from west to east.
   private static func box(
     around pieces: [Positions], of view: View, in reference: SpatialReference, _ wrap: WorldWrap?,
     _ info: SpatialReferenceInfo, _ world: World

@@ -146,7 +146,7 @@ package enum ViewService: ViewHandlers {
 }
 
 extension World {
-  /// The spatial reference under its authority's code, where it has one; nil for nil.
+  /// The spatial reference by its authority's code, if it has one; nil if `name` is nil.
   package func canonical(_ name: String?) throws -> SpatialReference? {
     try name.map { try transformer.describe(SpatialReference($0)).reference }
   }

@@ -1,10 +1,10 @@
-// Tasks that run once while their params are equal (`meta.task.once`), as SwiftUI's `.task(id:)` does.
+// Tasks that run once as long as their params are equal (`meta.task.once`), like SwiftUI's `.task(id:)`.
 
 import GeoModel
 import Geometry
 import JSON
 
-/// The last successful task of each key that runs once, with its result. Both are held as text, within a limit of memory.
+/// The last successful task of each key that runs once, with its result. Params and results are kept as text, within a memory limit.
 package struct FinishedTasks {
   private static let limit = 1000
   private static let byteLimit = 64 << 20
@@ -22,7 +22,7 @@ package struct FinishedTasks {
   private var byteCount = 0
   private var lastNumber = 0
 
-  /// The result of a request that has been answered before; nil if it has to run.
+  /// The kept result for a request; nil if it has to run.
   ///
   /// - Complexity: linear in the params of both.
   package func result(of request: TaskRequest) -> JSONOpaque? {
@@ -32,7 +32,7 @@ package struct FinishedTasks {
     return known.read { request.hasParams($0) } ? entry.result : nil
   }
 
-  /// Remembers the result of a task that has succeeded.
+  /// Keeps the result of a task that has succeeded.
   package mutating func remember(_ request: TaskRequest, _ result: any JSONEncodable) {
     guard request.runsOnce, let key = request.key else { return }
     let (params, result) = (Self.text(of: request.params), Self.text(of: result))
@@ -49,7 +49,7 @@ package struct FinishedTasks {
     }
   }
 
-  /// A task with other params has begun: its value is the one to compare with.
+  /// Drops the result of a key, because a task with other params has begun: later requests are compared with that one.
   package mutating func forget(_ key: TaskKey?) {
     if let key { byteCount -= entries.removeValue(forKey: key)?.byteCount ?? 0 }
   }
@@ -60,7 +60,7 @@ package struct FinishedTasks {
     for (key, entry) in entries where entry.scope == scope { forget(key) }
   }
 
-  /// Drops the tasks of all objects, which another document has replaced.
+  /// Drops all tasks that have a scope, because another document has replaced the objects.
   package mutating func forgetScopes() {
     for (key, entry) in entries where entry.scope != nil { forget(key) }
   }
@@ -73,6 +73,6 @@ package struct FinishedTasks {
 }
 
 extension TaskRequest {
-  /// A result in parts is not all in the reply.
+  /// False for a result in parts, since the reply does not contain all of it.
   fileprivate var runsOnce: Bool { meta.task?.once == true && !wantsParts }
 }

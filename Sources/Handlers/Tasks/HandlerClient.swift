@@ -1,4 +1,4 @@
-// What handlers work with: the types that generated code leaves open, and what a handler of the session's shape sees of its client.
+// The types that handlers use: those that generated code leaves open, and the client as session handlers see it.
 
 import GeoModel
 import GeoProtocol
@@ -22,17 +22,17 @@ extension MethodHandlers { package typealias Types = Server }
 
 package typealias Plan<R: Sendable> = TaskPlan<Server, R>
 
-/// A command within a transaction: writes its result.
+/// A command within a transaction. Writes its result.
 package typealias Command = (_ params: JSONValue, inout World, inout JSONWriter) throws -> Void
 
-/// The client whose request is handled.
+/// The client that sent the request.
 package protocol HandlerClient: AnyObject {
   var world: World { get }
   var subscribers: Subscribers { get set }
   var tasks: Tasks { get }
   /// The commands of transactions, by name.
   var commands: [String: Command] { get }
-  /// Throws if a strict client's params have unknown members.
+  /// Throws if params of a strict client have unknown members.
   func checkMembers(of params: JSONValue, for method: String) throws(RPCError)
   var session: Session? { get }
   var realTime: Instant { get }
@@ -41,17 +41,17 @@ package protocol HandlerClient: AnyObject {
   /// Resident memory in bytes; nil where the system does not report it.
   var residentBytes: Int? { get }
 
-  /// Runs a change as one revision and one step, and publishes it.
+  /// Makes a change with one revision and one step, and publishes it.
   ///
   /// - Parameters:
-  ///   - name: the method's.
-  ///   - step: the name of the step; `meta.step`, else the method's name, when nil.
+  ///   - name: the name of the method.
+  ///   - step: the name of the step; nil for `meta.step`, or else the method's name.
   func perform(_ name: StaticString, step: String?, _ body: (inout World) throws -> Void) throws
-  /// Runs a change of time as a revision that is not a step of history, and publishes it.
+  /// Makes a change of time with a revision but without a step of history, and publishes it.
   func advance(_ body: (inout World) -> Void)
   /// Stops a task and fails its waiters.
   @discardableResult func end(_ task: RunningTask, with error: RPCError) -> Bool
-  /// Sends the parts of results that are ready and may be sent.
+  /// Sends finished parts of results, if they may be sent.
   func sendParts()
   /// Sends what subscriptions have recorded.
   func flush(resumes: Bool)

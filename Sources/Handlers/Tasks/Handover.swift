@@ -1,5 +1,5 @@
-// Hands a value from a worker to the loop, or back, without leaving a reference behind: what has two owners is copied when it is
-// changed, and freed by the last of them.
+// Passes a value from a worker to the loop or back without keeping a reference: a value with two owners is copied when changed,
+// and freed by the last owner.
 
 import Synchronization
 
@@ -8,7 +8,7 @@ package final class Handover<Value: Sendable>: Sendable {
 
   package init(_ value: Value) { self.value = Mutex(value) }
 
-  /// The value, the first time.
+  /// The value at the first call; nil afterwards.
   package func take() -> Value? {
     value.withLock { value in
       defer { value = nil }

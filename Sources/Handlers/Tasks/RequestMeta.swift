@@ -7,14 +7,15 @@ import JSONRPC
 import StateTree
 
 extension SessionProtocol.Meta {
-  /// `meta` of a request's params. Most requests have none; then this costs one look-up.
+  /// Reads `meta` of a request's params. Most requests have none, which costs one look-up.
   package init(of params: JSONValue) throws(JSONError) {
     let meta = params["meta"]
     if meta.isPresent { try self.init(from: meta) } else { self.init() }
   }
 }
 
-/// The object that a method's params name first, for `meta.ifRevision`; nil for the world. A binding stands for what it leads into.
+/// The object that a method's params name first, for `meta.ifRevision`; nil for the world. A binding counts as the object that it
+/// leads to.
 package func objectNamed(by method: String, in params: JSONValue, of world: World) -> ObjectReference? {
   func find(_ id: JSONValue) -> ObjectReference? { (try? id.string()).flatMap { world.find($0) } }
   let domain = method.prefix { $0 != "/" }
@@ -27,7 +28,7 @@ package func objectNamed(by method: String, in params: JSONValue, of world: Worl
   }
   let nouns =
     switch domain {
-    // A layer is added to a map or a scene, which may be loaded as a whole, too.
+    // A layer is added to a map or a scene, and those are also loaded as a whole.
     case "layer", "bookmark": ["layer", "map", "scene"]
     // An overlay is created on a view.
     case "overlay": ["overlay", "view"]

@@ -1,16 +1,16 @@
-// What tasks are, beyond their work: what at most one of runs at a time, and what has to end before another begins.
+// Kinds of tasks: which tasks exclude, supersede or wait for each other.
 
 import GeoModel
 import GeoProtocol
 import Geometry
 import JSONRPC
 
-/// What a task does, as far as it matters to how it is run.
+/// The kind of a task, as far as it determines how the task is run.
 package enum TaskKind: Hashable, Sendable {
   case openSource
-  /// One attempt, which all requests for it share.
+  /// Loads a layer. All requests for it share one attempt.
   case load(LayerID)
-  /// Supersedes one that is under way.
+  /// Opens a document. Supersedes an opening in progress.
   case openDocument
   case saveDocument
   /// Ends with a change of the model.
@@ -20,7 +20,7 @@ package enum TaskKind: Hashable, Sendable {
   /// Reads values of open rasters.
   case readRaster
 
-  /// Whether it belongs to the document that is open, and makes no sense while another takes its place.
+  /// Whether it belongs to the open document, so that it is pointless while another one is being opened.
   package var needsDocument: Bool {
     switch self {
     case .openDocument, .readRaster: false
@@ -28,7 +28,7 @@ package enum TaskKind: Hashable, Sendable {
     }
   }
 
-  /// Whether it leaves to the allocator what parsers built: ten times the file, with KML.
+  /// Whether its parsers leave much free memory in the allocator: ten times the size of the file for KML.
   package var readsFile: Bool {
     switch self {
     case .saveDocument, .readRaster: false
@@ -36,17 +36,17 @@ package enum TaskKind: Hashable, Sendable {
     }
   }
 
-  /// Where it works.
+  /// The lane of the loop that runs its work.
   ///
-  /// - Parameter priority: what the request asks for.
+  /// - Parameter priority: the priority in the request.
   package func lane(_ priority: WorkPriority?) -> LoopLane {
     switch self {
-    // In the order of the requests, and held up by nothing else.
+    // In the order of the requests, and without waiting for other work.
     case .saveDocument: .saving
-    // Commands wait for it.
+    // Commands wait for it, so its default priority is higher.
     case .openDocument: .work(priority ?? .userInitiated)
     case .edit: .work(priority ?? .utility)
-    // Beyond the reader's work there is little to do.
+    // Most of the work is the reader's; this side mainly waits.
     case .openSource, .load, .openRaster, .readRaster: .waiting(priority ?? .utility)
     }
   }
@@ -60,7 +60,7 @@ package enum TaskKind: Hashable, Sendable {
   }
 }
 
-/// What at most one running task has. A newer task joins the older one or supersedes it.
+/// Key of at most one running task. A newer task with the key joins the older one or supersedes it.
 package enum TaskKey: Hashable, Sendable {
   /// `meta.task.key` and `meta.task.scope`.
   case client(Text, ObjectReference?)
@@ -68,10 +68,10 @@ package enum TaskKey: Hashable, Sendable {
   case openDocument
 }
 
-/// What has to end before a task begins.
+/// Work that has to end before a task begins.
 package enum Prerequisite: Sendable {
-  /// The load of a layer: the one under way, or this.
+  /// The load of a layer: the load in progress, or else this plan.
   case load(LayerID, Plan<LayerProtocol.LoadResult>)
-  /// All saves of documents under way.
+  /// All saves in progress.
   case saves
 }

@@ -1,4 +1,4 @@
-// The tasks of a session: what runs, for whom, and what replaces or ends it.
+// The tasks of a client: which ones run, who waits for them, and what supersedes or ends them.
 
 import GeoModel
 import GeoProtocol
@@ -15,17 +15,17 @@ package final class RunningTask {
   package let key: TaskKey?
   /// The object whose closing ends it.
   package let scope: ObjectReference?
-  /// What began it; nil for a load that another task awaits.
+  /// The request that began it; nil for a load that another task needs.
   package let request: TaskRequest?
   package let worker: Worker
   /// Restores the world when the work is cancelled or fails.
   package let abandon: ((inout World) -> Void)?
-  /// Its number among all tasks, in the order they began.
+  /// Its number among all tasks, in the order in which they began.
   package fileprivate(set) var number = 0
   /// Whether it is one of its client's tasks: neither answered nor stopped.
   package fileprivate(set) var isRunning = false
   package var waiters = Waiters()
-  /// Waiters with a scope of their own, by scope: a load is shared, and each waiter may belong to another view.
+  /// Waiters with their own scope, by scope: a load is shared, and each waiter may belong to another view.
   package fileprivate(set) var guests: [ObjectReference: [PendingReply]] = [:]
   package var timer: LoopTimer?
   /// Hands the work to a worker thread.
@@ -36,19 +36,19 @@ package final class RunningTask {
   package let partWindow: Int?
   /// Number of parts that were sent and not acknowledged.
   package var partsAhead = 0
-  /// Whether what is to be sent is the result itself, which needs no acknowledgement before.
+  /// Whether the next thing to send is the result itself, which does not wait for acknowledgements.
   package var hasResult = false
-  /// What has to end before it begins, by number.
+  /// Tasks that have to end before it begins, by number.
   package var awaited: [Int: RunningTask] = [:]
   package var awaitedCount = 0
-  /// Sum of the fractions of what it awaits.
+  /// Sum of the fractions of the awaited tasks.
   package var awaitedFraction = 0.0
   /// Tasks that wait for this one, by number.
   package var dependents: [Int: RunningTask] = [:]
-  /// How far it is, in 0...1.
+  /// Its progress, in 0...1.
   package var fraction = 0.0
 
-  /// Whether the client has acknowledged enough for another part; also once the task has ended.
+  /// Whether the client has acknowledged enough parts for another one. True if the task has ended.
   package var maySendPart: Bool { hasResult || waiters.isEmpty || partsAhead < partWindow ?? .max }
 
   package func hasPartToken(_ token: RequestID) -> Bool { waiters.all.contains { $0.partToken == token } }
@@ -73,31 +73,32 @@ package final class RunningTask {
     self.abandon = abandon
   }
 
-  /// Whether every request for it joins: loads alone.
+  /// Whether every request for it joins; only true for loads.
   package var isShared: Bool { if case .load = kind { true } else { false } }
 
-  /// Whether nothing waits for it. Dependents count for loads only; others need no more than the end, however it comes.
+  /// Whether nothing waits for it. Dependents only count for loads; for other tasks, dependents only wait for the end, whatever
+  /// the outcome.
   package var isUnwanted: Bool { waiters.isEmpty && isWantedByWaitersAlone }
 
-  /// Whether nothing waits for it but its last waiter.
+  /// Whether only one waiter is left, and nothing else waits for it.
   package var hasLastWaiter: Bool { waiters.count == 1 && isWantedByWaitersAlone }
 
   private var isWantedByWaitersAlone: Bool { dependents.isEmpty || !isShared }
 }
 
-/// A request that begins a task or joins one. A class: it is handed to the loop, a worker and back.
+/// A request that begins a task or joins one. A class, since it is passed between the loop and workers.
 package final class TaskRequest: Sendable {
   package let method: String
   package let params: JSONValue
   package let meta: SessionProtocol.Meta
   package let scope: ObjectReference?
   package let key: TaskKey?
-  /// Revision of the object that it names: a request about an object that has changed since is another one. Nil without a key.
+  /// Revision of the object that the params name; nil without a task key. A request about an object that has changed is not the same.
   private let revision: Int?
   /// Keeps `params` alive.
   private let document: JSONDocument
 
-  /// - Parameter world: is asked for where params name an object: reading it copies it.
+  /// - Parameter world: called only if params name an object, since reading the world copies it.
   package init(_ call: Call, in world: () -> World) throws {
     method = call.method
     params = call.params
@@ -122,9 +123,9 @@ package final class TaskRequest: Sendable {
     }
   }
 
-  /// Whether the same result answers both: `meta` apart, null being absent, members in any order.
+  /// Whether the same result answers both: equal params in any order of members, without `meta`; null counts as absent.
   package func isSame(as other: TaskRequest) -> Bool {
-    // Who joins would lack the parts that have been sent.
+    // A request that joins would miss the parts that were already sent.
     guard !wantsParts, !other.wantsParts else { return false }
     return revision == other.revision && method == other.method && hasParams(other.params)
   }
@@ -132,7 +133,7 @@ package final class TaskRequest: Sendable {
   /// Whether the client asks for the result in parts.
   package var wantsParts: Bool { params.wantsParts }
 
-  /// Whether others ask for the same, whatever has changed between them.
+  /// Whether the params are equal, even if objects have changed in between.
   package func hasParams(_ others: JSONValue) -> Bool { Self.covers(params, others) && Self.covers(others, params) }
 
   private static func covers(_ params: JSONValue, _ others: JSONValue) -> Bool {
@@ -151,7 +152,7 @@ package final class TaskRequest: Sendable {
 
 /// Replies that wait for one task, in the order of the requests. Adding and removing one is O(1).
 package struct Waiters {
-  /// Nearly every task has one, which needs no table.
+  /// Nearly every task has only one waiter, which needs no table.
   private var first: PendingReply?
   private var others: [Int: PendingReply] = [:]
 
@@ -166,7 +167,7 @@ package struct Waiters {
     if isEmpty { first = pending } else { others[pending.order] = pending }
   }
 
-  /// - Returns: whether it waited.
+  /// - Returns: whether the reply was waiting.
   @discardableResult
   package mutating func remove(_ pending: PendingReply) -> Bool {
     guard first === pending else { return others.removeValue(forKey: pending.order) != nil }
@@ -177,14 +178,14 @@ package struct Waiters {
   package mutating func removeAll() { self = Waiters() }
 }
 
-/// The tasks of a client, each with a handle of its own. What is done for one task does not depend on the number of tasks. A class:
-/// methods of another module's value copy it.
+/// The tasks of a client, by handle. Operations on one task are independent of the number of tasks. A class, since a mutating
+/// method of another module's value type copies the value.
 package final class Tasks {
   package init() {}
 
   private var byHandle: [Text: RunningTask] = [:]
   private var byKey: [TaskKey: RunningTask] = [:]
-  /// Tasks that end with an object, wholly or for some who wait, by number.
+  /// Tasks that end with an object, or lose a waiter with it, by number.
   private var byScope: [ObjectReference: [Int: RunningTask]] = [:]
   /// Saves of documents, by number.
   private var saving: [Int: RunningTask] = [:]
@@ -192,11 +193,11 @@ package final class Tasks {
   package var finished = FinishedTasks()
   /// Number of tasks ever started.
   package private(set) var started = 0
-  /// Work under way, cancelled work that has not stopped yet included.
+  /// Number of pieces of work in progress, including cancelled ones that have not stopped yet.
   package var working = 0
 
   package var count: Int { byHandle.count }
-  /// In the order they began.
+  /// In the order in which they began.
   package var running: [RunningTask] { byHandle.values.inOrder }
   /// Saves of documents.
   package var saves: [RunningTask] { saving.values.inOrder }
@@ -205,25 +206,25 @@ package final class Tasks {
 
   package func with(handle: String) -> RunningTask? { byHandle[Text(handle)] }
 
-  /// The task meant by its handle, or by the id of the request that began it as text.
+  /// Finds a task by its handle, or by the text of the id of the request that began it.
   package func find(_ name: String) -> RunningTask? {
     with(handle: name) ?? with(handle: "#" + name) ?? with(handle: "#" + RequestID.string(name).description)
   }
 
-  /// The tasks that end with an object, wholly or for some who wait, in the order they began.
+  /// The tasks that end with an object, or lose a waiter with it, in the order in which they began.
   package func scoped(to object: ObjectReference) -> [RunningTask] {
     byScope[object]?.values.inOrder ?? []
   }
 
-  /// All objects with which tasks end.
+  /// All objects that are scopes of tasks or waiters.
   package var scopes: [ObjectReference] { Array(byScope.keys) }
 
-  /// The handle of a task that was given none: `#` and the request's id as JSON, so that 5 and "5" differ, and no id that a
-  /// client may give is in the way.
+  /// The handle of a task for which the request gives none: `#` and the request's id as JSON. So 5 and "5" differ, and no handle
+  /// given by a client can be equal.
   package func handle(for id: RequestID?) -> String {
     let plain = "#" + (id?.description ?? "")
     var handle = plain
-    // Who joined may outlive the request that began the task, whose id is free again then.
+    // Joined requests may outlive the request that began the task, whose id is then free again.
     var count = 1
     while with(handle: handle) != nil {
       count += 1
@@ -242,7 +243,7 @@ package final class Tasks {
     if task.kind == .saveDocument { saving[started] = task }
   }
 
-  /// Lets a waiter of a shared task leave when an object closes.
+  /// Adds a waiter of a shared task that leaves when an object closes.
   package func add(_ pending: PendingReply, scopedTo scope: ObjectReference, of task: RunningTask) {
     task.guests[scope, default: []].append(pending)
     byScope[scope, default: [:]][task.number] = task
@@ -266,6 +267,6 @@ package final class Tasks {
 }
 
 extension Swift.Collection<RunningTask> {
-  /// In the order they began.
+  /// In the order in which they began.
   package var inOrder: [RunningTask] { sorted { $0.number < $1.number } }
 }

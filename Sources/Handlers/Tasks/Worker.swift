@@ -1,25 +1,25 @@
-// What a task has on its worker thread: files, and a way to say how far it is.
+// The context of a task on its worker thread: files, limits, cancellation and progress.
 
 import JSON
 import Planning
 import Readers
 
-/// How large a document may be: what a reader refuses, no writer writes.
+/// Limits of documents. Writers keep to the same limits as readers.
 public struct DocumentLimits: Sendable {
   public var bytes = 1 << 30
-  /// Jansson's tree of so many takes all the memory there is.
+  /// Maximum number of values: jansson's tree of more would exhaust the memory.
   public var values = 100_000_000
-  /// Of arrays and objects in one another.
+  /// Maximum nesting of arrays and objects.
   public var depth = JSONDocument.maximumDepth
 
   public init() {}
 }
 
-/// What a task has on its worker thread.
+/// The context of a task on its worker thread.
 public final class Worker: Sendable {
-  /// Whether the task is still wanted, and how far it is.
+  /// Cancellation and progress of the task.
   package let work: Work
-  /// How names of files are read.
+  /// Converts names of files to paths.
   package let files: FilePaths
   /// Reads foreign files.
   package let readers: Readers

@@ -1,4 +1,4 @@
-// Finds what an error is about in the params of a request, for its path: the model does not know where a value came from.
+// Finds the subject of an error in the params of a request, for the error's path: the model does not know where a value came from.
 
 import JSON
 
@@ -8,17 +8,17 @@ struct ErrorPlace {
   /// The JSON Pointer of the root.
   let prefix: String
 
-  /// So deep objects are searched; nothing that an error is about lies deeper.
+  /// Maximum depth of the search; nothing deeper can be the subject of an error.
   private static let depthLimit = 8
 
-  /// The pointer to the first text that is one of these; nil without one.
+  /// The pointer to the first text that equals one of these; nil if there is none.
   ///
-  /// - Parameter names: the members of the root to search; all when nil.
+  /// - Parameter names: the members of the root to search; nil for all.
   func path(toText texts: String..., in names: [String]? = nil) -> String? {
     path(in: names) { texts.contains($0) }
   }
 
-  /// The pointer to the first text that is a pointer to something of an object.
+  /// The pointer to the first text that is a pointer to the object at `pointer` or into it.
   func path(toPathOf pointer: String) -> String? {
     path(in: nil) { $0.utf8.elementsEqual(pointer.utf8) || $0.utf8.starts(with: (pointer + "/").utf8) }
   }
@@ -51,9 +51,9 @@ struct ErrorPlace {
     }
   }
 
-  /// The pointer to the first member, at any depth of objects, that has one of these names.
+  /// The pointer to the first member with one of these names, at any depth of objects.
   ///
-  /// - Parameter index: of an element, where the member is a list that has it.
+  /// - Parameter index: the index of an element; the pointer leads to the element if the member is a list that has it.
   func path(toMember names: String..., index: Int? = nil) -> String? {
     root.flatMap { Self.find(names, in: $0, index, Self.depthLimit) }.map { prefix + $0 }
   }
@@ -77,7 +77,7 @@ struct ErrorPlace {
   /// The geometry of a request that has one.
   var pathToGeometry: String? { path(toMember: "center", "geometry", "line", "points", "locations", "envelope") }
 
-  /// The position with an index: an element of a list of points, or the geometry that has it.
+  /// The pointer to the position at an index: to an element of a list of points, or to the geometry that contains it.
   func path(toPosition index: Int) -> String? {
     path(toMember: "points", "locations", index: index) ?? pathToGeometry
   }

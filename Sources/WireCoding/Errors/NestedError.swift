@@ -1,6 +1,6 @@
-// Errors of a value within the params.
+// Errors of a value inside the params.
 
-/// An error whose places are those of a member of the params: its paths lead from there, and what it names is looked for there.
+/// An error of one member of the params: its paths start from that member, and its subject is searched there.
 package struct NestedError: Error {
   let error: any Error
   let member: String

@@ -18,14 +18,14 @@ extension RPCError {
     self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
   }
 
-  /// The error of a file whose name another one has.
+  /// The error for a file whose name is already taken.
   package init(fileExists path: String) {
     self.init(.fileExists, "There is a file \(path).", path: path, expected: "another path, or ifExists: replace")
   }
 
   /// The error of an invalid document.
   ///
-  /// - Parameter pointer: a JSON Pointer within it.
+  /// - Parameter pointer: a JSON Pointer within the document.
   package init(invalidDocument file: String, at pointer: String, expected: String?, reason: String) {
     let at = pointer.isEmpty ? "" : " at \(pointer)"
     self = RPCError(
@@ -49,8 +49,8 @@ extension RPCError {
   }
 
   /// - Parameters:
-  ///   - values, depth: of the document's text, as is `bytes`.
-  ///   - limits: what a reader takes.
+  ///   - values, depth: of the document's text, like `bytes`.
+  ///   - limits: the limits of readers.
   package init(
     documentTooLarge path: String, bytes: Int, values: Int, depth: Int,
     limits: (bytes: Int, values: Int, depth: Int)

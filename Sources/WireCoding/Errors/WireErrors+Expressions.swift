@@ -21,7 +21,7 @@ extension RPCError {
       case .unavailable: .libraryMissing
       case .unknownProperty: .unknownField
       }
-    // An error in CQL2 JSON is about a value, one in text about a position in it.
+    // An error in CQL2 JSON has a path to a value; one in text has a position.
     let place = error.steps == nil ? " in line \(error.line), column \(error.column)" : ""
     let path = (error.steps ?? []).reduce(path) { $0 + "/" + jsonPointerEscaped($1) }
     var message = "Expected \(error.expected)\(place), found \(error.found)."

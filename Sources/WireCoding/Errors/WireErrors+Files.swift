@@ -20,7 +20,7 @@ extension RPCError {
 
   package init(_ error: ReadError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
 
-  /// - Parameter place: where the name of a field or layer is looked for.
+  /// - Parameter place: where the name of the field or layer is searched.
   init(_ error: ReadError, _ place: ErrorPlace) {
     switch error {
     case .file(let refusal): self.init(refusal)

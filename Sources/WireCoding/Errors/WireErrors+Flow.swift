@@ -7,9 +7,9 @@ import JSONRPC
 
 extension RPCError {
   /// - Parameters:
-  ///   - root: the params; the member that contains the value determines the error's path.
+  ///   - root: the params. The member that contains the value determines the error's path.
   ///   - prefix: the JSON Pointer of the params.
-  ///   - place: where what has no known path is looked for.
+  ///   - place: where a subject without a known path is searched.
   init(_ error: FlowError, in root: JSONValue?, at prefix: String, _ place: ErrorPlace) {
     /// The path of a value, from its pointer within the member that contains it.
     func path(_ pointer: String) -> String? {

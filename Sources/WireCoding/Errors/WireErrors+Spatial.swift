@@ -8,7 +8,7 @@ import SpatialRelations
 import Statistics
 
 extension RPCError {
-  /// - Parameter path: of the constant geometry.
+  /// - Parameter path: the JSON Pointer of the constant geometry.
   package init(_ error: SpatialError, at path: String) {
     switch error {
     case .invalid(let reason, let place):
@@ -37,7 +37,7 @@ extension RPCError {
     }
   }
 
-  /// - Parameter prefix: what the error's paths start from.
+  /// - Parameter prefix: the JSON Pointer from which the error's paths start.
   init(_ error: QueryError, at prefix: String) {
     switch error {
     case .invalid(let message, let kind, let path, let expected):

@@ -6,7 +6,7 @@ import JSON
 import JSONRPC
 
 extension RPCError {
-  /// - Parameter prefix: the JSON Pointer that the error's path is relative to.
+  /// - Parameter prefix: the JSON Pointer from which the error's path starts.
   package init(_ error: SymbologyError, at prefix: String) {
     let path = error.path.reduce(prefix) { $0 + "/" + jsonPointerEscaped($1) }
     let message = "Expected \(error.expected) at \(path), found \(error.found)."

@@ -5,7 +5,7 @@ import Geometry
 import JSONRPC
 
 extension RPCError {
-  /// - Parameter place: where the reference or the position is looked for.
+  /// Converts an error without params in which its subject could be searched.
   package init(_ error: TransformError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
 
   init(_ error: TransformError, _ place: ErrorPlace) {

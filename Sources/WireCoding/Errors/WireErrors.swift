@@ -1,4 +1,4 @@
-// Converts all failures to wire errors; nothing else does.
+// Converts all errors to errors of the wire. No other code does.
 
 import FeatureStore
 import GeoModel
@@ -19,10 +19,10 @@ extension RPCError {
   /// The wire form of an error; nil for an error of unknown type.
   ///
   /// - Parameters:
-  ///   - root: the value that the error's path starts from.
+  ///   - root: the value from which the error's path starts.
   ///   - prefix: the JSON Pointer of `root` in the request.
-  ///   - world: where ids that exist are looked up, to be named beside one that does not.
-  ///   - searches: whether `root` is searched for what the error is about; otherwise it has only the path that is known.
+  ///   - world: used to list existing ids, for an unknown id.
+  ///   - searches: whether to search `root` for the error's subject; otherwise only a known path is used.
   package init?(
     _ error: any Error, in root: JSONValue?, at prefix: String, _ world: World? = nil, searches: Bool = true
   ) {
@@ -51,7 +51,7 @@ extension RPCError {
     }
   }
 
-  /// The member of params that contains an id: preferably the one named after the kind of object.
+  /// The member of params that contains an id; preferably the one named after the kind of object.
   private static func member(naming id: String, _ noun: String, in params: JSONValue) -> String? {
     func names(_ value: JSONValue) -> Bool { Text(try? value.string()) == Text(id) }
     if names(params.member(noun)) { return noun }
@@ -64,7 +64,7 @@ extension RPCError {
     return found ?? (params.member(noun).isPresent ? noun : nil)
   }
 
-  /// - Parameter known: the ids that there are.
+  /// - Parameter known: the existing ids.
   private init(
     unknown noun: String, _ id: String, in root: JSONValue?, at prefix: String, _ place: ErrorPlace,
     pointer: String? = nil, known: [String] = []
@@ -78,8 +78,8 @@ extension RPCError {
   }
 
   /// - Parameters:
-  ///   - root: the params, in which the error's path is found; nil for an error without them.
-  ///   - prefix: what the error's paths start from.
+  ///   - root: the params in which the error's path is searched; nil for an error without params.
+  ///   - prefix: the JSON Pointer from which the error's paths start.
   package init(_ error: ModelError, in root: JSONValue? = nil, at prefix: String = "/params") {
     self.init(error, in: root, at: prefix, ErrorPlace(root: root, prefix: prefix), nil)
   }
@@ -210,7 +210,7 @@ extension RPCError {
     }
   }
 
-  /// An error of a layer's own settings, such as a renderer over a field that the features lack. Its path is in the state tree.
+  /// An error of a layer's own settings, such as a renderer with a field that the features lack. Its path is in the state tree.
   package init(_ fault: ModelError, ofLayer id: LayerID) {
     let pointer = ModelPath(ObjectReference(.layers, id.rawValue)).description
     self.init(fault, at: pointer)
@@ -231,7 +231,7 @@ extension RPCError {
       expected: failure.expected?.string)
   }
 
-  /// The error of an attribute that features do not have.
+  /// The error for an attribute that features do not have.
   init(unknownField name: String, _ available: [String], at path: String) {
     let suggestion = Suggestion(for: name, among: available)
     self = RPCError(
@@ -260,7 +260,7 @@ extension ErrorsProtocol.ItemFailure {
 }
 
 extension ItemError {
-  /// The reason in the wire's words.
+  /// The reason as an error of the wire.
   package var failure: Failure {
     switch reason {
     case .failure(let failure): failure
@@ -275,7 +275,7 @@ extension ItemError {
 }
 
 extension Failure {
-  /// For a status or an item.
+  /// Makes the failure of a status or an item.
   package init(_ kind: ErrorKind, _ message: String, path: String? = nil, expected: String? = nil) {
     self.init(kind: kind.rawValue, message: message, path: path, expected: expected)
   }
