@@ -160,8 +160,19 @@ extension Session {
     guard ending == nil else { return }
     hasEndedInput = true
     lifecycle.endOfInput()
+    leaveUnread(accepted: accepted)
+  }
+
+  /// Some time after the end of input cancels what still runs, and gives up a client that has read nothing meanwhile. One that reads, however
+  /// slowly, gets everything.
+  private func leaveUnread(accepted before: Int) {
     let bound = LoopBound(self, on: loop)
-    loop.schedule(after: limits.exitNanoseconds) { bound.value.turn { bound.value.cancelAll() } }
+    loop.schedule(after: limits.exitNanoseconds) {
+      let session = bound.value
+      if session.unsent > 0, session.accepted == before { return session.giveUp() }
+      session.turn { session.cancelAll() }
+      session.leaveUnread(accepted: session.accepted)
+    }
   }
 
   /// Ends the session once the input has ended and everything is answered.

@@ -33,6 +33,9 @@ extension Session {
   /// The same plus the answers that are held back: see ``holdAnswers(from:marking:)``.
   public var unread: Int { unsent + gate.bytes }
 
+  /// All bytes that the system has accepted so far.
+  var accepted: Int { written - unsent }
+
   /// All bytes written so far.
   public var written: Int { handedOver + output.count }
 
@@ -183,7 +186,7 @@ extension Session {
     }
   }
 
-  private func giveUp() {
+  func giveUp() {
     logger.critical("the client leaves \(unread) bytes unread: giving up")
     end(.atOnce(code: 1))
   }

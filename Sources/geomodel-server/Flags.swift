@@ -17,7 +17,7 @@ struct Flags {
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --readers N             files that are read for longer than a second at the same time; further ones wait (16)
       --engine-memory N       bytes that a process which computes with geometries may use (1073741824)
-      --exit-timeout S        seconds that requests may still take after the end of input (10)
+      --exit-timeout S        seconds that requests, and a client that reads nothing, may still take after the end of input (10)
       --log-level L           trace, debug, info, notice, warning (as it is), error or critical
       --max-message-bytes N   refuse longer messages (67108864)
       --max-values N          refuse messages with more JSON values (4000000)

@@ -59,6 +59,15 @@ import Testing
     #expect(try server.waitForExit() == .code(1))
   }
 
+  @Test func `a client that reads nothing is given up some time after the end of input`() throws {
+    let server = try ServerProcess.started(["--exit-timeout", "1"])
+    let params = #"{"a":"\#(String(repeating: "x", count: 500_000))"}"#
+    try server.send((1...4).map { request("\($0)", "session/echo", params) + "\n" }.joined())
+    server.closeInput()
+    #expect(try server.waitForExit() == .code(1))
+    #expect(server.errorText().contains("bytes unread: giving up"))
+  }
+
   @Test func `what never ends is cancelled some time after the end of input`() throws {
     let server = try ServerProcess.started(["--exit-timeout", "1"])
     let file = "\(ProjectRoot.path)/Tests/Fixtures/endless_view.gpkg"

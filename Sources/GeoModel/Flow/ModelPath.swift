@@ -65,11 +65,11 @@ public struct ModelPath: Hashable, Sendable, CustomStringConvertible {
     return result
   }
 
-  /// The names in a JSON Pointer, wildcards included; nil if it is malformed.
+  /// The names in a JSON Pointer, wildcards included; nil if it is malformed. NUL is malformed: no key in a document has it.
   ///
   /// Splits by code points, here and below: a split by characters misses a slash or tilde that a combining mark follows.
   public static func names(of pointer: String) -> [Text]? {
-    guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
+    guard pointer.utf8.first == UInt8(ascii: "/"), !pointer.utf8.contains(0) else { return nil }
     var names: [Text] = []
     for part in pointer.unicodeScalars.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
       guard let name = unescaped(part) else { return nil }

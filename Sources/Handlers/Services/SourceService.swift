@@ -55,6 +55,11 @@ package enum SourceService: SourceHandlers {
     if let columns = params.columns {
       guard params.data == nil else { throw ModelError.oneOf(["data", "columns"]) }
       let fields = (params.fields ?? []).map(Wire.field)
+      // Attributes are members of JSON objects, in documents and results.
+      if let index = fields.firstIndex(where: { $0.name.string.utf8.contains(0) }) {
+        let path = "/params/fields/\(index)/name"
+        throw RPCError(.invalidParams, "The name at \(path) contains NUL.", path: path, expected: "a name without NUL")
+      }
       return plan(id: id, params.ifExists) { _ in
         .columns(try ColumnSources.data(columns, fields: fields, in: reference, at: "/columns"))
       }
