@@ -23,12 +23,17 @@ extension Client {
     if params["clientInfo"].isPresent { _ = try SessionProtocol.ClientInfo(from: params["clientInfo"]) }
   }
 
+  /// Versions whose clients are answered in the present one.
+  private static let olderVersions: Set = ["0.1", "0.2"]
+
   private func initialize(_ call: Call) throws -> any JSONEncodable {
     // Clients of other protocols add members of their own, so unknown members are ignored even if `strict` is set.
     let params = call.params
+    var isOlder = false
     if params["protocolVersions"].isPresent {
       let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }
-      guard versions.isEmpty || versions.contains(WireProtocol.version) else {
+      isOlder = !versions.isEmpty && !versions.contains(WireProtocol.version)
+      guard !isOlder || versions.contains(where: Self.olderVersions.contains) else {
         throw RPCError(
           .versionMismatch, "This server speaks version \(WireProtocol.version).", path: "/params/protocolVersions",
           expected: "a list with \(WireProtocol.version)"
@@ -36,15 +41,22 @@ extension Client {
       }
     }
     try Self.checkTypes(params)
-    isStrict = params["strict"].isTrue
+    isStrict = params["strict"].isPresent ? params["strict"].isTrue : !isOlder
     if params["rootUri"].isPresent {
       files.setRoot(uri: try params["rootUri"].string())
     } else if params["rootPath"].isPresent {
       try files.setRoot(try params["rootPath"].string())
     }
+    if isOlder {
+      let version = WireProtocol.version
+      let strictness = isStrict ? "" : "; unknown members of params are ignored, as before (`strict` is false)"
+      let bound = LoopBound(self, on: loop)
+      // After the answer.
+      loop.execute { bound.value.session?.turn { bound.value.warn("This server speaks version \(version)\(strictness).") } }
+    }
     let limits = host.configuration.limits
     return SessionProtocol.Initialize.Result(
-      protocolVersion: WireProtocol.version,
+      protocolVersion: WireProtocol.version, strict: isStrict,
       serverInfo: .init(name: "geomodel-server", version: WireProtocol.productVersion),
       capabilities: .init(
         domains: WireProtocol.domains, maxMessageBytes: limits.messageBytes, maxMessageValues: limits.values,

@@ -37,6 +37,12 @@ public struct JSONError: Error {
 
   /// As ``JSONValue/path(from:)``.
   public func path(from root: JSONValue) -> String { value.path(from: root) }
+
+  /// The number found, or the `wkid` of an object found, as other systems write spatial references.
+  public var foundCode: Int? {
+    if value.kind == .object { return (try? value["latestWkid"].integer()) ?? (try? value["wkid"].integer()) }
+    return try? value.integer()
+  }
 }
 
 /// A step from a container to a value in it.

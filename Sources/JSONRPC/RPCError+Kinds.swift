@@ -46,8 +46,13 @@ extension RPCError {
   static let notInitialized = RPCError(
     code: -32002, kind: "notInitialized", message: "The session has to be initialized first.")
 
-  static func unknownMethod(_ name: String) -> RPCError {
-    RPCError(code: -32601, kind: "unknownMethod", message: "There is no method \"\(name)\".")
+  /// - Parameter known: the names of all methods.
+  static func unknownMethod(_ name: String, among known: [String]) -> RPCError {
+    let suggestion = Suggestion(for: name, among: known.sorted())
+    let end = suggestion.meant.map { ", did you mean `\($0)`?" } ?? "."
+    return RPCError(
+      code: -32601, kind: "unknownMethod", message: "There is no method \"\(name)\"\(end)",
+      expected: suggestion.nearest.map { "`\($0)`" }.joined(separator: ", "))
   }
 
   public static func invalidParams(_ message: String, path: String, expected: String? = nil) -> RPCError {
@@ -55,8 +60,9 @@ extension RPCError {
   }
 
   static func invalidParams(_ error: JSONError, path: String) -> RPCError {
-    invalidParams(
-      "Expected \(error.expected) at \(path), found \(error.found).", path: path, expected: error.expected)
+    let code = path.hasSuffix("patialReference") ? error.foundCode.map { ", such as \"EPSG:\($0)\"" } ?? "" : ""
+    return invalidParams(
+      "Expected \(error.expected)\(code) at \(path), found \(error.found).", path: path, expected: error.expected + code)
   }
 
   public static func internalError(_ message: String) -> RPCError {

@@ -53,6 +53,9 @@ public struct Router {
     routes[name] = Route(name: "\(method)", requiresInitialized: requiresInitialized, action: action)
   }
 
+  /// The names of all methods.
+  var names: [String] { routes.values.map(\.name) }
+
   @inline(__always)
   func find(_ name: UnsafeBufferPointer<UInt8>) -> Route? { routes[Name(bytes: name)] }
 }

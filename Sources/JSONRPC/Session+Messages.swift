@@ -154,8 +154,12 @@ extension Session {
     case .request(let handler): run(handler, call, id)
     case .builtIn(.initialize): initialize(call, id)
     case .builtIn(.shutdown): shutDown(id, call.batch)
-    default: write(error: .unknownMethod((try? name.string()) ?? ""), id: id, batch: call.batch)
+    default: write(error: unknownMethod(name), id: id, batch: call.batch)
     }
+  }
+
+  private func unknownMethod(_ name: JSONValue) -> RPCError {
+    .unknownMethod((try? name.string()) ?? "", among: router.names)
   }
 
   /// Why a request is refused; nil if it may run.
@@ -166,7 +170,7 @@ extension Session {
     if phase == .shutDown { return .shutDown }
     if let cancelScan, cancelScan.cancels(id, at: position) { return .cancelled }
     if phase == .created, route?.requiresInitialized ?? true { return .notInitialized }
-    guard let route else { return .unknownMethod((try? name.string()) ?? "") }
+    guard let route else { return unknownMethod(name) }
     if call.params.kind != .object {
       return .invalidParams(call.params.typeError(expected: "object"), path: "/params")
     }

@@ -26,7 +26,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case shutDown
   /// The session is initialized already.
   case alreadyInitialized
-  /// There is no method of that name.
+  /// There is no method of that name; `expected` has the nearest ones.
   case unknownMethod
   /// A member is missing, of another type, or out of range; `path` and `expected` say which and what.
   case invalidParams
@@ -56,8 +56,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a
   /// kind that makes no step of history, such as a view.
   case idExists
-  /// The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a
-  /// member that cannot be cleared.
+  /// The params have a member that the method does not have, and the session is `strict`; or `clear` names a member
+  /// that cannot be cleared.
   case unknownMember
   /// The list has no such index.
   case indexOutOfRange

@@ -23,11 +23,11 @@ public struct StatePathInfo: Sendable {
 }
 
 public enum WireProtocol {
-  public static let version = "0.2"
+  public static let version = "0.3"
   /// Of the server and its clients.
-  public static let productVersion = "0.2.0"
+  public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "ba01ae4da3827139"
+  public static let hash = "64b15aecb69c9d58"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",

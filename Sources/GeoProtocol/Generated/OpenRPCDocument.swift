@@ -5,22 +5,23 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.2","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"ba01ae4da3827139"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64b15aecb69c9d58"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"rootPath","description":"The folder of relative paths; the working directory when absent.","required":false,"schema":{"type":"string"}},\#
 {"name":"rootUri","description":"The same as a `file://` URI; takes precedence over `rootPath`, as in LSP.","required":false,"schema":{"type":"string"}},\#
 {"name":"trace","description":"As `$/setTrace`.","required":false,"schema":{"$ref":"#/components/schemas/TraceValue","default":"off"}},\#
-{"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean","default":false}},\#
-{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","serverInfo","capabilities"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session."},\#
+{"name":"strict","description":"Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name; otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2. Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.","required":false,"schema":{"type":"boolean"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"InitializeResult","schema":{"type":"object","required":["protocolVersion","strict","serverInfo","capabilities"],"properties":{"protocolVersion":{"type":"string","description":"The version of the session. A client that offers only 0.1 or 0.2 gets this one, and a `$/logMessage` that says so."},\#
+"strict":{"type":"boolean","description":"Whether unknown members in params are refused."},\#
 "serverInfo":{"$ref":"#/components/schemas/ServerInfo","description":"The server."},\#
 "capabilities":{"$ref":"#/components/schemas/Capabilities","description":"Its domains and limits."}}}},\#
 "errors":[{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"}},\#
 {"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
-{"name":"protocolVersions","value":["0.2"]}],"result":{"name":"result","value":{"protocolVersion":"0.2","serverInfo":{"name":"geomodel-server","version":"0.2.0"},\#
+{"name":"protocolVersions","value":["0.3"]}],"result":{"name":"result","value":{"protocolVersion":"0.3","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.3.0"},\#
 "capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"shutdown","summary":"Ends all subscriptions and tasks; only `exit` may follow.","description":"Ends all subscriptions and tasks; only `exit` may follow. Answers null.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ShutdownResult","schema":{}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":null}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
@@ -45,7 +46,7 @@ public enum OpenRPCDocument {
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
 "description":"All state paths."},\#
 "expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions."}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.2","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"expressions":{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}}}}],"x-shape":"query","x-since":"0.1.0"},\#
+"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.3","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"expressions":{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"rpc.discover","summary":"The OpenRPC document of this server.","description":"The OpenRPC document of this server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{"type":"object","required":["openrpc"],"properties":{"openrpc":{"type":"string","description":"The version of OpenRPC.","examples":["1.3.2"]}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"openrpc":"1.3.2"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
 {"name":"binding/create","summary":"Creates a binding to a path, or to a constant.","description":"Creates a binding to a path, or to a constant.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
@@ -2341,7 +2342,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"notebook","version":"1.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "ServerInfo":{"title":"ServerInfo","description":"The server.","type":"object","required":["name","version"],"properties":{"name":{"type":"string","description":"Always `geomodel-server`."},\#
 "version":{"type":"string","description":"Its version."}},\#
-"examples":[{"name":"geomodel-server","version":"0.2.0"}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"geomodel-server","version":"0.3.0"}],"x-since":"0.1.0","x-domain":"session"},\#
 "Capabilities":{"title":"Capabilities","description":"The domains and limits of this server.","type":"object","required":["domains","maxMessageBytes","maxMessageValues","maxBatch","maxHeaderBytes","maxRequests","maxTasks","maxSubscriptions"],"properties":{"domains":{"type":"array","items":{"type":"string"},\#
 "description":"The domains whose methods it has."},\#
 "maxMessageBytes":{"type":"integer","description":"A longer message is refused.","x-unit":"byte"},\#
@@ -3439,7 +3440,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "alreadyInitialized":{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"},\#
 "x-since":"0.1.0"},\#
-"unknownMethod":{"code":-32601,"message":"There is no method of that name.","data":{"kind":"unknownMethod"},\#
+"unknownMethod":{"code":-32601,"message":"There is no method of that name; `expected` has the nearest ones.","data":{"kind":"unknownMethod","expected":"`map/create`, `map/update`, `scene/create`"},\#
 "x-since":"0.1.0"},\#
 "invalidParams":{"code":-32602,"message":"A member is missing, of another type, or out of range; `path` and `expected` say which and what.","data":{"kind":"invalidParams","path":"/params/width","expected":"number in 1...32768"},\#
 "x-since":"0.1.0"},\#
@@ -3457,7 +3458,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "superseded":{"code":-32802,"message":"A newer task with the same scope and key replaced this one.","data":{"kind":"superseded","by":"#\"new\""},\#
 "x-data":{"type":"object","required":["by"],"properties":{"by":{"type":"string","description":"The newer task's handle: its `meta.task.id`, or one made from its request's id (see TaskOptions)."}}},\#
 "x-since":"0.1.0"},\#
-"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.2","supported":["0.2"]},\#
+"versionMismatch":{"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch","path":"/params/protocolVersions","expected":"a list with 0.3","supported":["0.3"]},\#
 "x-data":{"type":"object","required":["supported"],"properties":{"supported":{"type":"array","items":{"type":"string"},\#
 "description":"The versions that the server supports."}}},\#
 "x-since":"0.1.0"},\#
@@ -3478,7 +3479,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."},\#
 "holder":{"type":"string","description":"The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`; `task`."}}},\#
 "x-since":"0.1.0"},\#
-"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the client asked for `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","expected":"`map`, `id`, `width`, `height`"},\#
+"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the session is `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","expected":"`map`, `id`, `width`, `height`"},\#
 "x-since":"0.1.0"},\#
 "indexOutOfRange":{"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange","path":"/params/index","count":2},\#
 "x-data":{"type":"object","required":["count"],"properties":{"count":{"type":"integer","description":"Number of elements in the list."}}},\#
@@ -3695,10 +3696,10 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "tooExpensive":{"code":-31063,"message":"Relations of geometries in it cost more than one message may spend: their segments cross too often.","data":{"kind":"tooExpensive","path":"/params/whereClause","method":"feature/select"},\#
 "x-data":{"type":"object","properties":{"method":{"type":"string","description":"The task that does it."}}},\#
-"x-since":"0.2.0"},\#
+"x-since":"0.3.0"},\#
 "engineFailed":{"code":-31064,"message":"The process that computed with geometries died: mostly at its limit of memory (`--engine-memory`).","data":{"kind":"engineFailed","signal":6},\#
 "x-data":{"type":"object","properties":{"signal":{"type":"integer","description":"The signal that ended it; absent if it ended by itself."}}},\#
-"x-since":"0.2.0"},\#
+"x-since":"0.3.0"},\#
 "invalidClassBreaks":{"code":-31070,"message":"Class breaks are out of order or overlap; `path` is the pointer to the bound.","data":{"kind":"invalidClassBreaks","path":"/params/renderer/breaks/1/maxValue","expected":"a number greater than 2, where the class before ends","found":"1"},\#
 "x-data":{"type":"object","required":["found"],"properties":{"found":{"type":"string","description":"The value found there."}}},\#
 "x-since":"0.1.0"},\#

@@ -1062,15 +1062,14 @@ public enum SessionProtocol {
       /// As `$/setTrace`.
       public var trace: SessionProtocol.TraceValue
       /// Whether unknown members in params are refused with `unknownMember`, which suggests the nearest name;
-      /// otherwise they are ignored, as in LSP. Always accepted are unknown members of `initialize`, `session/echo`,
-      /// `$/...`, values of type JSON, maps whose keys are the client's (attributes, values) and GeoJSON objects, and
-      /// `workDoneToken`.
-      public var strict: Bool
+      /// otherwise they are ignored, as in LSP. When absent true, but false for a client that offers only 0.1 or 0.2.
+      /// Always accepted are unknown members of `initialize`, `session/echo`, `$/...`, values of type JSON, maps
+      /// whose keys are the client's (attributes, values) and GeoJSON objects, and `workDoneToken`.
+      public var strict: Bool?
 
       public init(
         processId: Int? = nil, clientInfo: SessionProtocol.ClientInfo? = nil, protocolVersions: [String]? = nil,
-        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off,
-        strict: Bool = false
+        rootPath: String? = nil, rootUri: String? = nil, trace: SessionProtocol.TraceValue = .off, strict: Bool? = nil
       ) {
         self.processId = processId
         self.clientInfo = clientInfo
@@ -1098,22 +1097,27 @@ public enum SessionProtocol {
         let trace = json["trace"]
         self.trace = try trace.isPresent ? SessionProtocol.TraceValue(from: trace) : .off
         let strict = json["strict"]
-        self.strict = try strict.isPresent ? strict.bool() : false
+        self.strict = try strict.isPresent ? strict.bool() : nil
       }
     }
 
     public struct Result: JSONEncodable, Sendable {
-      /// The version of the session.
+      /// The version of the session. A client that offers only 0.1 or 0.2 gets this one, and a `$/logMessage` that
+      /// says so.
       public var protocolVersion: String
+      /// Whether unknown members in params are refused.
+      public var strict: Bool
       /// The server.
       public var serverInfo: SessionProtocol.ServerInfo
       /// Its domains and limits.
       public var capabilities: SessionProtocol.Capabilities
 
       public init(
-        protocolVersion: String, serverInfo: SessionProtocol.ServerInfo, capabilities: SessionProtocol.Capabilities
+        protocolVersion: String, strict: Bool, serverInfo: SessionProtocol.ServerInfo,
+        capabilities: SessionProtocol.Capabilities
       ) {
         self.protocolVersion = protocolVersion
+        self.strict = strict
         self.serverInfo = serverInfo
         self.capabilities = capabilities
       }
@@ -1122,6 +1126,8 @@ public enum SessionProtocol {
         writer.beginObject()
         writer.key("protocolVersion")
         writer.value(protocolVersion)
+        writer.key("strict")
+        writer.value(strict)
         writer.key("serverInfo")
         serverInfo.encode(to: &writer)
         writer.key("capabilities")

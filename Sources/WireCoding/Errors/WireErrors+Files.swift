@@ -3,6 +3,7 @@
 import Files
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 import Reading
 

@@ -220,7 +220,7 @@ extension RPCError {
     self.init(
       .unknownMember,
       "unknown member `\(error.name)`"
-        + (error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
+        + (error.hint.map { ", did you mean \($0)?" } ?? error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
       path: prefix + error.value.path(from: params), expected: Self.list(error.known))
   }
 

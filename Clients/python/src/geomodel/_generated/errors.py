@@ -108,7 +108,7 @@ class AlreadyInitializedError(GeoModelError):
 
 
 class UnknownMethodError(GeoModelError):
-    """There is no method of that name."""
+    """There is no method of that name; `expected` has the nearest ones."""
 
     kind = "unknownMethod"
     code = -32601
@@ -244,8 +244,8 @@ class IdExistsError(GeoModelError):
 
 
 class UnknownMemberError(GeoModelError):
-    """The params have a member that the method does not have, and the client asked for `strict`; or `clear`
-    names a member that cannot be cleared.
+    """The params have a member that the method does not have, and the session is `strict`; or `clear` names a
+    member that cannot be cleared.
     """
 
     kind = "unknownMember"

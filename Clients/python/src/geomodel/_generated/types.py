@@ -12,8 +12,8 @@ if sys.version_info >= (3, 11):
 elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
-PROTOCOL_VERSION = "0.2"
-PROTOCOL_HASH = "ba01ae4da3827139"
+PROTOCOL_VERSION = "0.3"
+PROTOCOL_HASH = "64b15aecb69c9d58"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -467,7 +467,11 @@ class InitializeResult(TypedDict):
     """What `initialize` answers."""
 
     protocolVersion: str
-    """The version of the session."""
+    """The version of the session. A client that offers only 0.1 or 0.2 gets this one, and a `$/logMessage`
+    that says so.
+    """
+    strict: bool
+    """Whether unknown members in params are refused."""
     serverInfo: ServerInfo
     """The server."""
     capabilities: Capabilities
