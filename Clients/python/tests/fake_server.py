@@ -138,7 +138,8 @@ def handle(request: Any) -> None:
         if "--mute" in sys.argv:
             return
         info = {"name": "fake", "version": "0"}
-        write(reply(request, {"protocolVersion": "0.2", "serverInfo": info, "capabilities": {"cwd": os.getcwd()}}))
+        version = params["protocolVersions"][0]
+        write(reply(request, {"protocolVersion": version, "serverInfo": info, "capabilities": {"cwd": os.getcwd()}}))
     elif method == "session/echo":
         write(reply(request, params))
     elif method == "test/notify":

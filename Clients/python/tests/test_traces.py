@@ -18,6 +18,7 @@ from typing import Any
 
 import support
 import geomodel
+from geomodel._generated import types
 from geomodel.conformance.__main__ import main as conformance
 from geomodel.conformance.runner import Case, Runner
 from support import real_server
@@ -32,7 +33,7 @@ def call(method: str, params: Any = None, **members: Any) -> bytes:
     return json.dumps(message).encode()
 
 
-INITIALIZE = call("initialize", {"protocolVersions": ["0.2"]}, id=0)
+INITIALIZE = call("initialize", {"protocolVersions": [types.PROTOCOL_VERSION]}, id=0)
 # Whose answers depend on nothing but what came before them.
 STEADY = [
     call("rpc.discover", id="d"), call("session/describe", id=2**63 - 1), call("session/status", id=-(2**63)),
