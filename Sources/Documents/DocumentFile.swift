@@ -25,10 +25,10 @@ enum DocumentFile {
   static func read(
     _ path: String, into empty: World, _ worker: Worker
   ) throws -> OpenedDocument {
-    let real: String
-    do throws(FileRefusal) { real = try worker.files.policy.resolve(path) } catch { throw RPCError(error) }
+    let file: OpenedFile
+    do throws(FileRefusal) { file = try worker.files.policy.open(path) } catch { throw RPCError(error) }
     let document: JSONDocument
-    let bytes = try text(real, path, worker.documentLimits.bytes)
+    let bytes = try text(file, path, worker.documentLimits.bytes)
     do {
       document = try bytes.withUnsafeBytes { try JSONDocument($0, maximum: worker.documentLimits.values) }
     } catch let error
@@ -36,15 +36,15 @@ enum DocumentFile {
     { throw RPCError(error, inDocument: path) }
     defer { withExtendedLifetime(document) {} }
     var reader = DocumentReader(
-      file: path, folder: DocumentFolder(of: real), document.unownedRoot, into: empty, worker)
+      file: path, folder: DocumentFolder(of: file.name.path), document.unownedRoot, into: empty, worker)
     try reader.read()
     return OpenedDocument(world: reader.world, unknown: reader.unknown, problems: reader.problems)
   }
 
-  private static func text(_ real: String, _ path: String, _ maxBytes: Int) throws -> [UInt8] {
+  /// The bytes of a file, which is closed.
+  private static func text(_ file: OpenedFile, _ path: String, _ maxBytes: Int) throws -> [UInt8] {
     func failure() -> RPCError { RPCError(FileRefusal.notReadable(path: path, reason: errorText())) }
-    let descriptor = open(real, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0, let identity = FileIdentity(descriptor: descriptor) else { throw failure() }
+    let (descriptor, identity) = (file.descriptor, file.identity)
     defer { close(descriptor) }
     guard identity.size <= maxBytes else {
       throw RPCError(

@@ -40,9 +40,9 @@ struct DocumentWriter: ~Copyable {
   /// - Parameter path: an absolute path.
   /// - Returns: attributes of the replaced file that the new one does not have.
   static func write(_ world: World, to path: String, _ worker: Worker) throws -> [FileAttribute] {
-    let real = try worker.files.policy.resolveForWriting(path)
-    let file = try AtomicFile.begin(replacing: real)
-    var writer = DocumentWriter(world, DocumentFolder(of: real), worker, file)
+    let target = try worker.files.policy.resolveForWriting(path)
+    let file = try AtomicFile.begin(replacing: target)
+    var writer = DocumentWriter(world, DocumentFolder(of: target.path), worker, file)
     try writer.write()
     try worker.checkCancelled()
     let limits = worker.documentLimits

@@ -30,6 +30,13 @@ public struct FileIdentity: Hashable, Sendable {
     self.init(status)
   }
 
+  /// The state of a name in an open folder; symbolic links are not followed. Nil with `errno` set on failure.
+  init?(_ name: String, in folder: CInt) {
+    var status = stat()
+    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    self.init(status)
+  }
+
   private init(_ status: stat) {
     switch status.st_mode & S_IFMT {
     case S_IFREG: kind = .regular

@@ -6,18 +6,31 @@ import Platform
 ///
 /// ```swift
 /// let policy = FilePolicy(allowedDirectories: ["/data"])
-/// let path = try policy.resolve("/data/roads.gpkg")
+/// let file = try policy.open("/data/roads.gpkg")
 /// ```
-public struct FilePolicy: Hashable, Sendable {
-  /// Directories that contain all allowed files, symbolic links resolved; nil for no restriction.
-  public var allowedDirectories: [String]?
+public struct FilePolicy: Sendable {
+  /// Folders, held open, that contain all files that may be read; nil for no restriction.
+  private let readable: [HeldFolder]?
+  /// The same for files that may be written.
+  private let writable: [HeldFolder]?
   /// Whether data may also come from addresses in the network.
   public var allowsNetwork: Bool
 
-  public init(allowedDirectories: [String]? = nil, allowsNetwork: Bool = false) {
-    self.allowedDirectories = allowedDirectories
+  /// - Parameters:
+  ///   - allowedDirectories: folders of files that may be read; nil for no restriction. They mean the folders that have these names now.
+  ///   - writableDirectories: the same for files that may be written; nil if they are those that may be read.
+  public init(
+    allowedDirectories: [String]? = nil, writableDirectories: [String]? = nil, allowsNetwork: Bool = false
+  ) {
+    readable = allowedDirectories?.compactMap { realPath($0).flatMap { HeldFolder($0) } }
+    writable = writableDirectories?.compactMap { realPath($0).flatMap { HeldFolder($0) } } ?? readable
     self.allowsNetwork = allowsNetwork
   }
+
+  /// The folders of files that may be read; nil for no restriction.
+  public var readableFolders: [String]? { readable?.map(\.path) }
+  /// The folders of files that may be written; nil for no restriction.
+  public var writableFolders: [String]? { writable?.map(\.path) }
 
   /// Whether a name is the address of data in the network.
   public static func isAddress(_ name: String) -> Bool { name.begins(with: "https://") || name.begins(with: "http://") }
@@ -31,50 +44,123 @@ public enum FileRefusal: Error, Hashable, Sendable {
   case refused(path: String, reason: String)
   /// The system denies it, or it is not a regular file.
   case notReadable(path: String, reason: String)
+  /// The process or the system has no more descriptors or memory.
+  case exhausted(path: String, reason: String)
+}
+
+/// A regular file, open for reading.
+public struct OpenedFile: Sendable {
+  /// The caller closes it.
+  public let descriptor: CInt
+  /// The state at the time of opening.
+  public let identity: FileIdentity
+  /// The real path, with the folder held.
+  public let name: HeldName
 }
 
 extension FilePolicy {
-  /// The real path of a regular, readable file that the policy allows.
+  /// Opens a regular file that the policy allows to be read.
   /// - Parameter path: absolute.
-  public func resolve(_ path: String) throws(FileRefusal) -> String {
+  public func open(_ path: String) throws(FileRefusal) -> OpenedFile {
+    let name = try name(path)
+    guard let found = name.identity else { throw Self.failure(path) }
+    // Before it is opened: opening a device can have effects.
+    try check(found, path)
+    // Non-blocking, in case it has become a FIFO.
+    let descriptor = name.open(O_RDONLY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard let identity = FileIdentity(descriptor: descriptor) else {
+      let problem = Self.failure(path)
+      close(descriptor)
+      throw problem
+    }
+    do throws(FileRefusal) { try check(identity, path) } catch {
+      close(descriptor)
+      throw error
+    }
+    return OpenedFile(descriptor: descriptor, identity: identity, name: name)
+  }
+
+  private func name(_ path: String) throws(FileRefusal) -> HeldName {
     if let kind = Self.virtualKind(of: path) { throw .refused(path: path, reason: kind) }
     guard let real = realPath(path) else {
       let reason = errno
-      guard allows(missing: path) else { throw .refused(path: path, reason: "outside the allowed directories") }
-      switch reason {
-      case ENOENT, ENOTDIR: throw .notFound(path: path)
-      default: throw .notReadable(path: path, reason: errorText(reason))
-      }
+      // Checked first, so that an error reveals nothing about files outside.
+      guard Self.allows(missing: path, in: readable) else { throw Self.outside(path) }
+      if reason == ELOOP { throw .notReadable(path: path, reason: errorText(reason)) }
+      errno = reason == ENOTDIR ? ENOENT : reason
+      throw Self.failure(path)
     }
-    // Checked first, so that an error reveals nothing about files outside.
-    guard allows(realPath: real) else { throw .refused(path: path, reason: "outside the allowed directories") }
-    guard let identity = FileIdentity(path: real) else { throw .notReadable(path: path, reason: errorText()) }
+    guard allows(realPath: real) else { throw Self.outside(path) }
+    guard let name = Self.held(real, in: readable) else { throw Self.failure(path) }
+    return name
+  }
+
+  private func check(_ identity: FileIdentity, _ path: String) throws(FileRefusal) {
     switch identity.kind {
     case .directory: throw .isDirectory(path: path)
     case .other: throw .notReadable(path: path, reason: "not a regular file")
     case .regular: break
     }
-    guard access(real, R_OK) == 0 else { throw .notReadable(path: path, reason: errorText()) }
-    return real
   }
 
-  /// Whether a path without symbolic links is in one of the allowed directories.
-  public func allows(realPath path: String) -> Bool {
-    guard let allowedDirectories else { return true }
-    return allowedDirectories.contains { directory in
-      guard let root = realPath(directory) else { return false }
-      return root == "/" || (path + "/").begins(with: root + "/")
+  /// Why the system did not open a file, by `errno`.
+  package static func failure(_ path: String) -> FileRefusal {
+    switch errno {
+    // The real path has no links, so there was none a moment ago.
+    case ELOOP, ENOTDIR: .refused(path: path, reason: "a folder of it was exchanged meanwhile")
+    case ENOENT: .notFound(path: path)
+    case EISDIR: .isDirectory(path: path)
+    case EMFILE, ENFILE, ENOMEM: .exhausted(path: path, reason: errorText())
+    case let number: .notReadable(path: path, reason: errorText(number))
     }
   }
 
-  /// Whether the existing part of a missing path is inside: an error must not reveal that a file outside is missing.
-  private func allows(missing path: String) -> Bool {
-    guard allowedDirectories != nil else { return true }
-    var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+  /// The refusal of a path that leads outside.
+  public static func outside(_ path: String) -> FileRefusal {
+    .refused(path: path, reason: "outside the allowed directories")
+  }
+
+  /// The name for a file to be written; nil with `errno` set on failure.
+  ///
+  /// - Parameter path: a real path for which ``allowsWriting(_:)``.
+  package func writableName(_ path: String) -> HeldName? { Self.held(path, in: writable) }
+
+  /// Whether a path without symbolic links is in a folder whose files may be read.
+  public func allows(realPath path: String) -> Bool { Self.allows(path, in: readable) }
+
+  /// Whether a path without symbolic links is in a folder whose files may be written.
+  package func allowsWriting(_ path: String) -> Bool { Self.allows(path, in: writable) }
+
+  /// Whether the existing part of a missing path is in such a folder: an error must not reveal that a file outside is missing.
+  package func allowsWriting(missing path: String) -> Bool { Self.allows(missing: path, in: writable) }
+
+  private static func allows(missing path: String, in folders: [HeldFolder]?) -> Bool {
+    guard folders != nil else { return true }
+    var parts = parts(of: path)[...]
     while parts.popLast() != nil {
-      if let real = realPath("/" + parts.joined(separator: "/")) { return allows(realPath: real) }
+      if let real = realPath("/" + parts.joined(separator: "/")) { return allows(real, in: folders) }
     }
     return false
+  }
+
+  private static func allows(_ real: String, in folders: [HeldFolder]?) -> Bool {
+    folders?.contains { $0.contains(real) } ?? true
+  }
+
+  /// Holds the folder of a real path, beginning with the allowed one that contains it.
+  private static func held(_ real: String, in folders: [HeldFolder]?) -> HeldName? {
+    guard let root = folders == nil ? HeldFolder("/") : folders?.first(where: { $0.contains(real) }) else { return nil }
+    var names = parts(of: real).dropFirst(parts(of: root.path).count)
+    guard let leaf = names.popLast() else {
+      errno = EISDIR
+      return nil
+    }
+    return root.folder(names).map { HeldName(leaf, in: $0) }
+  }
+
+  private static func parts(of path: String) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
   }
 
   /// Why `name` is not the absolute path of a file, as a description; nil if it is one.

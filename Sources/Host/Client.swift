@@ -60,7 +60,7 @@ final class Client: MethodHost, HandlerClient {
     waitingSize = WaitingSize(limit: host.configuration.limits.resultBytes)
     files = FilePaths(
       root: host.configuration.workingDirectory, allowedDirectories: host.configuration.allowedDirectories,
-      allowsNetwork: host.configuration.allowsNetwork)
+      writableDirectories: host.configuration.writableDirectories, allowsNetwork: host.configuration.allowsNetwork)
     registerAll()
   }
 

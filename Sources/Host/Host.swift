@@ -16,8 +16,10 @@ public struct Configuration: Sendable {
   public var timeZones: any TimeZoneSource = ZoneFiles()
   public var limits = SessionLimits()
   public var documentLimits = DocumentLimits()
-  /// Directories in which files may be opened; an empty list allows all.
+  /// Folders in which files may be read, and written unless ``writableDirectories`` says where; an empty list allows all.
   public var allowedDirectories: [String] = []
+  /// Folders in which files may be written; if empty, those in which they may be read.
+  public var writableDirectories: [String] = []
   /// Whether data may come from the network.
   public var allowsNetwork = false
   public var workingDirectory: String

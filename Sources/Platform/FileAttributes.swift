@@ -9,15 +9,18 @@ public enum FileAttribute: CaseIterable, Sendable {
 
 /// Gives an open file the owner, group, mode and extended attributes (access control lists too) of another.
 ///
+/// - Parameters:
+///   - name: the other file's name, which is not a symbolic link.
+///   - folder: its open folder.
 /// - Returns: the attributes that the system did not allow to be kept.
-public func keepAttributes(of path: String, for descriptor: CInt) -> [FileAttribute] {
+public func keepAttributes(of name: String, in folder: CInt, for descriptor: CInt) -> [FileAttribute] {
   var (wanted, own) = (stat(), stat())
-  guard stat(path, &wanted) == 0, fstat(descriptor, &own) == 0 else { return FileAttribute.allCases }
+  guard fstatat(folder, name, &wanted, AT_SYMLINK_NOFOLLOW) == 0, fstat(descriptor, &own) == 0 else { return FileAttribute.allCases }
   var lost: [FileAttribute] = []
   // Group and owner separately: a user may be allowed to set the group, but not the owner.
   if wanted.st_gid != own.st_gid, fchown(descriptor, gid_t.max, wanted.st_gid) != 0 { lost.append(.group) }
   if wanted.st_uid != own.st_uid, fchown(descriptor, wanted.st_uid, gid_t.max) != 0 { lost.append(.owner) }
-  if !copyExtendedAttributes(of: path, to: descriptor) { lost.append(.extendedAttributes) }
+  if !copyExtendedAttributes(of: name, in: folder, to: descriptor) { lost.append(.extendedAttributes) }
   var mode = wanted.st_mode & 0o7777
   // Without the group, its rights are reduced to those of others; without the owner, the set-user-id bit is dropped.
   if lost.contains(.group) { mode = mode & ~0o2070 | (mode & 0o007) << 3 }
@@ -27,8 +30,8 @@ public func keepAttributes(of path: String, for descriptor: CInt) -> [FileAttrib
 }
 
 /// False if an attribute was lost.
-private func copyExtendedAttributes(of path: String, to descriptor: CInt) -> Bool {
-  let source = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+private func copyExtendedAttributes(of name: String, in folder: CInt, to descriptor: CInt) -> Bool {
+  let source = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
   // Attributes of a file that may not be read are unknown, so they count as lost.
   guard source >= 0 else { return false }
   defer { close(source) }

@@ -18,15 +18,15 @@ public func realPath(_ path: String) -> String? {
   return String(cString: resolved)
 }
 
-/// The real path of an open file, if the system provides it.
-public func realPath(ofDescriptor descriptor: CInt) -> String? {
+/// Opens a folder as the starting point of names, without following a link. -1 with `errno` set on failure.
+public func openFolder(_ name: String, in folder: CInt) -> CInt {
   #if canImport(Darwin)
-    var buffer = [CChar](repeating: 0, count: Int(MAXPATHLEN))
-    guard fcntl(descriptor, F_GETPATH, &buffer) == 0 else { return nil }
-    return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+    let access = O_RDONLY
   #else
-    return realPath("/proc/self/fd/\(descriptor)")
+    // O_PATH, which needs no right to list the names; some headers hide it.
+    let access: CInt = 0o10_000_000
   #endif
+  return openat(folder, name, access | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 }
 
 extension stat {

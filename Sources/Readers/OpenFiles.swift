@@ -28,47 +28,51 @@ final class OpenFiles {
       (descriptors, warnings, identities) = ([], [], [:])
       return
     }
-    do throws(FileRefusal) { _ = try policy.resolve(path) } catch { throw .file(error) }
+    let main: OpenedFile
+    do throws(FileRefusal) { main = try policy.open(path) } catch { throw .file(error) }
+    var descriptors = [main.descriptor]
     let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let folder = String(path[..<cut])
     let name = String(path[path.utf8.index(after: cut)...])
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
-
-    let database = try Self.liveDatabase(path, policy)
-    let siblings = database == nil ? Self.siblings(of: name, stem, in: folder) : []
-    let names = database?.names ?? [name] + siblings.prefix(Self.limit - 1)
-    var warnings = siblings.dropFirst(Self.limit - 1).filter(Self.isPart).map { "\($0) is left out: too many files." }
-    var found: [String] = []
-    var descriptors: [CInt] = []
-    var identities: [String: FileIdentity] = [:]
-    var refused: String?
-    for leaf in names {
-      let path = database == nil ? "\(folder)/\(leaf)" : leaf
-      guard let (descriptor, identity) = Self.open(path, policy) else {
-        let failure = errorText()
-        let leadsOutside = realPath(path).map { !policy.allows(realPath: $0) } ?? false
-        let isRegular = FileIdentity(path: path).map { $0.kind == .regular } ?? true
-        let problem = leadsOutside ? errorText(EACCES) : isRegular ? failure : "not a regular file"
-        if leaf == names.first { throw .file(.notReadable(path: path, reason: problem)) }
-        if refusesPart, leadsOutside {
-          refused = path
-          break
+    do throws(ReadError) {
+      let journals = try Self.journals(of: main, path, policy)
+      let siblings = journals.isEmpty ? try Self.siblings(of: name, stem, in: folder) : []
+      let others = journals + siblings.prefix(Self.limit - 1)
+      var warnings = siblings.dropFirst(Self.limit - 1).filter(Self.isPart).map { "\($0) is left out: too many files." }
+      var found = [journals.isEmpty ? name : main.name.path]
+      var identities = journals.isEmpty ? [path: main.identity] : [:]
+      for leaf in others {
+        let other = journals.isEmpty ? "\(folder)/\(leaf)" : leaf
+        do throws(FileRefusal) {
+          let file = try policy.open(other)
+          found.append(leaf)
+          descriptors.append(file.descriptor)
+          if journals.isEmpty { identities[other] = file.identity }
+        } catch {
+          let reason: String
+          switch error {
+          // Without this part the file would be another one.
+          case .exhausted: throw .file(error)
+          case .refused where refusesPart:
+            throw .file(.refused(path: path, reason: "\(other) leads outside the allowed directories"))
+          case .refused: reason = "it leads outside the allowed directories"
+          case .notFound: reason = errorText(ENOENT)
+          case .isDirectory: reason = "not a regular file"
+          case .notReadable(_, let problem): reason = problem
+          }
+          if Self.isPart(leaf) { warnings.append("\(leaf) is left out: \(reason).") }
         }
-        if Self.isPart(leaf) {
-          warnings.append(
-            "\(leaf) is left out: \(leadsOutside ? "it leads outside the allowed directories" : problem).")
-        }
-        continue
       }
-      found.append(leaf)
-      descriptors.append(descriptor)
-      if database == nil { identities[path] = identity }
+      job = ReadJob(
+        folder: folder, names: found, database: journals.isEmpty ? nil : main.name.path, options: options)
+      self.descriptors = descriptors
+      self.identities = identities
+      self.warnings = warnings
+    } catch {
+      for descriptor in descriptors { close(descriptor) }
+      throw error
     }
-    job = ReadJob(folder: folder, names: found, database: database?.path, options: options)
-    self.descriptors = descriptors
-    self.identities = identities
-    self.warnings = warnings
-    if let refused { throw .file(.refused(path: path, reason: "\(refused) leads outside the allowed directories")) }
   }
 
   /// A GeoJSON document in memory, which refers to no file.
@@ -91,30 +95,13 @@ final class OpenFiles {
   /// Whether a file has changed since it was opened, or its name now denotes another file.
   var haveChanged: Bool { identities.haveChanged }
 
-  private static func open(_ path: String, _ policy: FilePolicy) -> (CInt, FileIdentity)? {
-    // Non-blocking, in case the name belongs to a FIFO.
-    let descriptor = Platform.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
-    // The open file is checked, not its name, which may have been redirected meanwhile.
-    guard let identity = FileIdentity(descriptor: descriptor), identity.kind == .regular,
-      let real = realPath(ofDescriptor: descriptor) ?? realPath(path), policy.allows(realPath: real)
-    else {
-      close(descriptor)
-      return nil
+  private static func siblings(of name: String, _ stem: String, in folder: String) throws(ReadError) -> [String] {
+    guard let all = realPath(folder.isEmpty ? "/" : folder).flatMap({ HeldFolder($0) })?.names() else {
+      let refusal = FilePolicy.failure("\(folder)/\(name)")
+      if case .exhausted = refusal { throw .file(refusal) }
+      return []
     }
-    return (descriptor, identity)
-  }
-
-  private static func siblings(of name: String, _ stem: String, in folder: String) -> [String] {
-    guard let stream = opendir(folder.isEmpty ? "/" : folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let leaf = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
-        String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if leaf.utf8.starts(with: (stem + ".").utf8), Text(leaf) != Text(name) { names.append(leaf) }
-    }
+    let names = all.filter { $0.utf8.starts(with: (stem + ".").utf8) && Text($0) != Text(name) }
     // Parts of known formats come first, since files above the limit are omitted.
     return names.filter(isPart).sorted() + names.filter { !isPart($0) }.sorted()
   }
@@ -126,16 +113,16 @@ final class OpenFiles {
     "csvt",
   ]
 
-  /// A database that another program has open, or did not close: one with a journal beside it. Nil for other files.
+  /// The paths of the journals of a database that another program has open, or did not close; none for other files.
   ///
-  /// It is opened by path: through a descriptor SQLite would take no lock and ignore the journal, and so read an old or
+  /// Such a database is opened by path: through a descriptor SQLite would take no lock and ignore the journal, and so read an old or
   /// half-written state. By path, SQLite reads one consistent state or reports an error.
-  private static func liveDatabase(
-    _ path: String, _ policy: FilePolicy
-  ) throws(ReadError) -> (path: String, names: [String])? {
-    guard let real = realPath(path) else { return nil }
+  private static func journals(
+    of database: OpenedFile, _ path: String, _ policy: FilePolicy
+  ) throws(ReadError) -> [String] {
+    let real = database.name.path
     let journals = ["-wal", "-journal"].filter { (FileIdentity(path: real + $0)?.size ?? 0) > 0 }
-    guard !journals.isEmpty else { return nil }
+    guard !journals.isEmpty else { return [] }
     for suffix in journals + ["-shm"] {
       if let journal = realPath(real + suffix), !policy.allows(realPath: journal) {
         throw .file(.refused(path: path, reason: "its journal lies outside the allowed directories"))
@@ -146,7 +133,7 @@ final class OpenFiles {
       throw .openFailed(
         driver: nil, path: path, reason: "a program left a write-ahead log beside it: open it once with that program")
     }
-    return (real, [real] + (journals + ["-shm"]).map { real + $0 })
+    return (journals + ["-shm"]).map { real + $0 }
   }
 }
 

@@ -12,7 +12,8 @@ struct Flags {
     A geo model server: JSON-RPC 2.0 on standard input and output, with LSP's headers or one message a line.
 
       --trace-file F          write the traffic to F, as a transcript that the conformance runner replays
-      --allow-dir D           open files only below D; may be given several times
+      --allow-dir D           read and write files only below D; may be given several times
+      --allow-write D         write files only below D, and read them where --allow-dir says; may be given several times
       --allow-network         open https:// and http:// addresses too; else nothing reaches the network
       --reader-memory N       bytes that a process which reads a file may use (4294967296)
       --readers N             files that are read for longer than a second at the same time; further ones wait (16)
@@ -25,12 +26,13 @@ struct Flags {
       --max-document-bytes N  refuse to open and to save larger documents (1073741824)
       --max-header-bytes N    end the session at longer headers (8192)
       --stdio                 as without it: JSON-RPC on standard input and output
-      --version, --help
+      --version, --help, -h
 
     """
 
   var traceFile: String?
   var allowedDirectories: [String] = []
+  var writableDirectories: [String] = []
   var allowsNetwork = false
   var readerMemory: UInt64 = 4 << 30
   var readers = 16
@@ -63,11 +65,11 @@ struct Flags {
       // LSP clients pass the transport; only this one exists.
       case "--stdio": break
       case "--version": leave("geomodel-server \(WireProtocol.productVersion)\n", code: 0, on: 1)
-      case "--help": leave(help, code: 0, on: 1)
+      case "--help", "-h": leave(help, code: 0, on: 1)
       case "--trace-file": flags.traceFile = value()
-      case "--allow-dir":
-        let path = directory(value())
-        flags.allowedDirectories.append(path)
+      case "--allow-dir", "--allow-write":
+        let path = directory(value(), name)
+        if name == "--allow-dir" { flags.allowedDirectories.append(path) } else { flags.writableDirectories.append(path) }
         flags.replayed += [name, path]
       case "--allow-network":
         flags.allowsNetwork = true
@@ -92,12 +94,12 @@ struct Flags {
   }
 
   /// The real path of a directory. A missing one is refused at the start, since the server would otherwise refuse every file later.
-  private static func directory(_ name: String) -> String {
+  private static func directory(_ name: String, _ flag: String) -> String {
     guard let path = realPath(name), let identity = FileIdentity(path: path) else {
-      leave("geomodel-server: --allow-dir \(name): \(errorText())\n", code: 66, on: 2)
+      leave("geomodel-server: \(flag) \(name): \(errorText())\n", code: 66, on: 2)
     }
     guard identity.kind == .directory else {
-      leave("geomodel-server: --allow-dir \(name): it is no directory\n", code: 66, on: 2)
+      leave("geomodel-server: \(flag) \(name): it is no directory\n", code: 66, on: 2)
     }
     return path
   }

@@ -35,6 +35,7 @@ func serve(_ flags: Flags) -> Never {
   configuration.limits = flags.limits
   configuration.documentLimits.bytes = flags.documentBytes
   configuration.allowedDirectories = flags.allowedDirectories
+  configuration.writableDirectories = flags.writableDirectories
   configuration.allowsNetwork = flags.allowsNetwork
   configuration.trimMemory = trimMemory
   configuration.residentBytes = residentBytes

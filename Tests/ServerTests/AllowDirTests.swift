@@ -2,6 +2,7 @@
 
 import Foundation
 import JSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -86,6 +87,39 @@ import Testing
     #expect(try directories.server(allowed: directories.outside + "/back").opening("fine.geojson") == "result")
     #expect(try directories.server(allowed: ".").opening("fine.geojson") == "result")
     #expect(try directories.server(allowed: "sub").opening("fine.geojson") == "pathRefused")
+  }
+
+  @Test func `a folder that is exchanged for a link lets no file out, and none in`() throws {
+    let directories = try Directories()
+    let (sub, link, aside) = ("\(directories.inside)/sub", "\(directories.inside)/away", "\(directories.inside)/aside")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directories.outside)
+    // It has the name of a file inside.
+    try #"{"type":"Feature","properties":{"secret":1},"geometry":null}"#.write(
+      toFile: "\(directories.outside)/deep.geojson", atomically: true, encoding: .utf8)
+    let before = try FileManager.default.contentsOfDirectory(atPath: directories.outside).sorted()
+    let server = try directories.server()
+    let isEnded = Mutex(false)
+    Thread.detachNewThread {
+      while !isEnded.withLock({ $0 }) {
+        guard rename(sub, aside) == 0, rename(link, sub) == 0, rename(sub, link) == 0, rename(aside, sub) == 0 else {
+          return
+        }
+        sched_yield()
+      }
+    }
+    defer { isEnded.withLock { $0 = true } }
+    var saved = 0
+    for number in 0..<300 {
+      try server.send(request("1", "document/saveAs", #"{"path":"sub/\#(number).json"}"#) + "\n")
+      let answer = try server.line()
+      if answer.contains(#""result""#) { saved += 1 }
+      try server.send(request("2", "source/open", #"{"id":"s","path":"sub/deep.geojson"}"#) + "\n")
+      #expect(!(try server.line()).contains("secret"))
+      try server.send(request("3", "source/close", #"{"source":"s"}"#) + "\n")
+      _ = try server.line()
+    }
+    #expect(saved > 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directories.outside).sorted() == before)
   }
 
   @Test func `rasters are confined as well`() throws {

@@ -13,9 +13,10 @@ import JSON
 /// layers are not loaded.
 ///
 /// Paths of data are relative to the document's folder, symbolic links resolved, so that a folder can be moved as a
-/// whole. `--allow-dir` applies to the document and its data. A source whose file cannot be opened does not fail the
-/// document: its status has the error, its layers have the saved schema and the same error as their load status;
-/// `layer/retryLoad` tries again. A source that was closed while layers still need it is open again.
+/// whole. `--allow-dir` applies to the document and its data, `--allow-write` to where it is saved. A source whose
+/// file cannot be opened does not fail the document: its status has the error, its layers have the saved schema and
+/// the same error as their load status; `layer/retryLoad` tries again. A source that was closed while layers still
+/// need it is open again.
 ///
 /// Unknown members are kept and written back, at every level, unless the value that contains them has been replaced
 /// by one of another shape. `version` is raised only when older readers would misread the file.

@@ -162,7 +162,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case libraryMissing
   /// There is no such file.
   case fileNotFound
-  /// The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.
+  /// The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a
+  /// virtual, remote or inline resource.
   case pathRefused
   /// The path names a directory or a special file.
   case notAFile

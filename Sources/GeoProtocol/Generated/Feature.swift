@@ -2306,7 +2306,8 @@ public enum FeatureProtocol {
 
   /// Writes features to a file. The file appears under its name only when it is complete: when the task fails or is
   /// cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The
-  /// folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
+  /// folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag
+  /// every folder is.
   ///
   /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
   /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence

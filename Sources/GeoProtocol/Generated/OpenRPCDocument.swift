@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64b15aecb69c9d58"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"56556299d588d65a"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -19,7 +19,7 @@ public enum OpenRPCDocument {
 "capabilities":{"$ref":"#/components/schemas/Capabilities","description":"Its domains and limits."}}}},\#
 "errors":[{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"}},\#
 {"code":-31000,"message":"Client and server have no protocol version in common.","data":{"kind":"versionMismatch"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}}],"examples":[{"name":"example","params":[{"name":"processId","value":4711},\#
 {"name":"clientInfo","value":{"name":"notebook"}},\#
 {"name":"protocolVersions","value":["0.3"]}],"result":{"name":"result","value":{"protocolVersion":"0.3","strict":true,"serverInfo":{"name":"geomodel-server","version":"0.3.0"},\#
 "capabilities":{"domains":["session","binding","bookmark","clock","cluster","document","edit","environment","expression","feature","layer","location","locator","map","model","overlay","scene","source","state","task","view","viewModel"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
@@ -28,17 +28,18 @@ public enum OpenRPCDocument {
 {"name":"session/echo","summary":"Returns its params unchanged, for tests of a transport.","description":"Returns its params unchanged, for tests of a transport.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"value","description":"Anything.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionEchoResult","schema":{"type":"object","properties":{"value":{"description":"The same value. (All other members are returned, too.)"}}}},\#
 "examples":[{"name":"example","params":[{"name":"value","value":[1,"two",null]}],"result":{"name":"result","value":{"value":[1,"two",null]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
+{"name":"session/status","summary":"Counters and memory of the server.","description":"Counters and memory of the server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionStatusResult","schema":{"type":"object","required":["revision","tasks","traffic","model","access"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "tasks":{"$ref":"#/components/schemas/TaskCounts","description":"Tasks."},\#
 "traffic":{"$ref":"#/components/schemas/TrafficCounts","description":"Messages."},\#
 "model":{"$ref":"#/components/schemas/ModelCounts","description":"Objects."},\#
 "residentBytes":{"type":"integer","description":"Resident memory; null if the system does not report it.","x-unit":"byte"},\#
 "confinement":{"type":"array","items":{"$ref":"#/components/schemas/Confinement"},\#
-"description":"What confines the processes that read files; null before the first such process has begun."}}}},\#
+"description":"What confines the processes that read files; null before the first such process has begun."},\#
+"access":{"$ref":"#/components/schemas/FileAccess","description":"Where this server reads and writes files."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"tasks":{"running":0,"working":0,"started":1},\#
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
-"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"]}}}],"x-shape":"session","x-since":"0.1.0"},\#
+"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"readable":["/data"],"writable":["/data/results"],"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods","state","expressions"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
 "hash":{"type":"string","description":"A hash of the whole definition."},\#
 "methods":{"type":"array","items":{"$ref":"#/components/schemas/MethodDescription"},\#
@@ -280,7 +281,7 @@ public enum OpenRPCDocument {
 {"code":-31081,"message":"The document's format is of a newer version; nothing was changed.","data":{"kind":"documentTooNew"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -290,14 +291,14 @@ public enum OpenRPCDocument {
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
 {"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":5,"path":"/data/world.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"document/saveAs","summary":"Saves the document to a file, which becomes the document's file.","description":"Saves the document to a file, which becomes the document's file. An existing file is replaced.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}}],"examples":[{"name":"example","params":[{"name":"path","value":"copy.json"}],"result":{"name":"result","value":{"revision":6,"path":"/data/copy.json","isModified":false}}}],"x-shape":"task","x-since":"0.1.0"},\#
 {"name":"document/revert","summary":"Opens the document's file again; unsaved changes are lost.","description":"Opens the document's file again; unsaved changes are lost.","tags":[{"name":"document"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DocumentInfo","schema":{"$ref":"#/components/schemas/DocumentInfo"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -307,7 +308,7 @@ public enum OpenRPCDocument {
 {"code":-31083,"message":"The document has no file yet; `document/saveAs` names one.","data":{"kind":"documentUntitled"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -825,7 +826,7 @@ public enum OpenRPCDocument {
 {"name":"join","value":{"layer":"countries"}},\#
 {"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":9,"exceededLimit":false,"pairCount":1,"ids":{"type":"int64","data":"AQAAAAAAAAA="},\#
 "joinedIds":{"type":"int64","data":"BwAAAAAAAAA="}}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears under its name only when it is complete: when the task fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears under its name only when it is complete: when the task fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag every folder is.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -881,7 +882,7 @@ public enum OpenRPCDocument {
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
 {"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
@@ -1047,7 +1048,7 @@ public enum OpenRPCDocument {
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
@@ -1074,7 +1075,7 @@ public enum OpenRPCDocument {
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31039,"message":"The process that read the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"readerFailed"}},\#
@@ -1625,7 +1626,7 @@ public enum OpenRPCDocument {
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -1690,7 +1691,7 @@ public enum OpenRPCDocument {
 {"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -1711,7 +1712,7 @@ public enum OpenRPCDocument {
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -1768,7 +1769,7 @@ public enum OpenRPCDocument {
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
-{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
 {"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
@@ -2355,6 +2356,12 @@ public enum OpenRPCDocument {
 "examples":[{"domains":["session","map"],"maxMessageBytes":67108864,"maxMessageValues":4000000,"maxBatch":1000,"maxHeaderBytes":8192,"maxRequests":1000000,"maxTasks":100000,"maxSubscriptions":100000}],"x-since":"0.1.0","x-domain":"session"},\#
 "TraceValue":{"title":"TraceValue","description":"The level of `$/logTrace`.","type":"string","enum":["off","messages","verbose"],"x-enum-descriptions":{"off":"Nothing.","messages":"A line for each request and reply.","verbose":"The same, with params."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"session"},\#
+"FileAccess":{"title":"FileAccess","description":"Where a server reads and writes files: source files, documents and exports. Each folder is the one that had the name when the server started, and stays it if another folder takes the name.","type":"object","required":["network"],"properties":{"readable":{"type":"array","items":{"type":"string"},\#
+"description":"The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of the server may read."},\#
+"writable":{"type":"array","items":{"type":"string"},\#
+"description":"The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if files may be written wherever the user of the server may."},\#
+"network":{"type":"boolean","description":"Whether data may come from addresses (`--allow-network`)."}},\#
+"examples":[{"readable":["/data"],"writable":["/data/results"],"network":false}],"x-since":"0.3.0","x-domain":"session"},\#
 "Confinement":{"title":"Confinement","description":"A measure that confines processes that read files, where the system supports it.","type":"string","enum":["lifetime","network","systemCalls","memory","files","capabilities"],"x-enum-descriptions":{"lifetime":"The process dies with the server, however the server ends.","network":"It has a network namespace of its own, without interfaces.","systemCalls":"A seccomp filter allows a list of calls: no sockets, programs, processes, signals to others, or opening for writing.","memory":"Its memory is bounded (`--reader-memory`).","files":"Landlock lets it open only the files that its libraries need; it receives the source's files already open.","capabilities":"It has none of the administrator's rights."},\#
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
@@ -3618,7 +3625,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "fileNotFound":{"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound","path":"/data/none.gpkg"},\#
 "x-since":"0.1.0"},\#
-"pathRefused":{"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused","path":"https://example.com/world.geojson","expected":"an absolute path, a file:// URI or a path relative to rootPath"},\#
+"pathRefused":{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused","path":"https://example.com/world.geojson","expected":"an absolute path, a file:// URI or a path relative to rootPath"},\#
 "x-since":"0.1.0"},\#
 "notAFile":{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile","path":"/data","expected":"a file"},\#
 "x-since":"0.1.0"},\#

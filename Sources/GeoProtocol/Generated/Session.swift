@@ -582,6 +582,49 @@ public enum SessionProtocol {
     case verbose
   }
 
+  /// Where a server reads and writes files: source files, documents and exports. Each folder is the one that had the
+  /// name when the server started, and stays it if another folder takes the name.
+  public struct FileAccess: JSONDecodable, JSONEncodable, Sendable {
+    /// The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of the
+    /// server may read.
+    public var readable: [String]?
+    /// The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if files
+    /// may be written wherever the user of the server may.
+    public var writable: [String]?
+    /// Whether data may come from addresses (`--allow-network`).
+    public var network: Bool
+
+    public init(readable: [String]? = nil, writable: [String]? = nil, network: Bool) {
+      self.readable = readable
+      self.writable = writable
+      self.network = network
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject()
+      let readable = json["readable"]
+      self.readable = try readable.isPresent ? readable.array { (e) throws(JSONError) in try e.string() } : nil
+      let writable = json["writable"]
+      self.writable = try writable.isPresent ? writable.array { (e) throws(JSONError) in try e.string() } : nil
+      self.network = try json["network"].bool()
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      if let readable {
+        writer.key("readable")
+        writer.array(readable) { $1.value($0) }
+      }
+      if let writable {
+        writer.key("writable")
+        writer.array(writable) { $1.value($0) }
+      }
+      writer.key("network")
+      writer.value(network)
+      writer.endObject()
+    }
+  }
+
   /// A measure that confines processes that read files, where the system supports it.
   public enum Confinement: String, WireEnum {
     /// The process dies with the server, however the server ends.
@@ -1215,11 +1258,13 @@ public enum SessionProtocol {
       public var residentBytes: Int?
       /// What confines the processes that read files; null before the first such process has begun.
       public var confinement: [SessionProtocol.Confinement]?
+      /// Where this server reads and writes files.
+      public var access: SessionProtocol.FileAccess
 
       public init(
         revision: Int, tasks: SessionProtocol.TaskCounts, traffic: SessionProtocol.TrafficCounts,
         model: SessionProtocol.ModelCounts, residentBytes: Int? = nil,
-        confinement: [SessionProtocol.Confinement]? = nil
+        confinement: [SessionProtocol.Confinement]? = nil, access: SessionProtocol.FileAccess
       ) {
         self.revision = revision
         self.tasks = tasks
@@ -1227,6 +1272,7 @@ public enum SessionProtocol {
         self.model = model
         self.residentBytes = residentBytes
         self.confinement = confinement
+        self.access = access
       }
 
       public func encode(to writer: inout JSONWriter) {
@@ -1247,6 +1293,8 @@ public enum SessionProtocol {
           writer.key("confinement")
           writer.array(confinement) { $0.encode(to: &$1) }
         }
+        writer.key("access")
+        access.encode(to: &writer)
         writer.endObject()
       }
     }

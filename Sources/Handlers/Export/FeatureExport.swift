@@ -27,12 +27,12 @@ struct FeatureExport: Sendable {
 
   func run(_ worker: Worker) throws -> Result {
     let path = try worker.files.path(params.path)
-    let real = try worker.files.policy.resolveForWriting(path)
-    try checkFree(real)
+    let target = try worker.files.policy.resolveForWriting(path)
+    try checkFree(target)
     let shares = WorkShare(worker.work).split(
       by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
     let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
-    let file = try AtomicFile.begin(replacing: real)
+    let file = try AtomicFile.begin(replacing: target)
     var report = ExportReport()
     if !format.record.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
@@ -42,16 +42,16 @@ struct FeatureExport: Sendable {
     return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
   }
 
-  private func checkFree(_ path: String) throws(RPCError) {
-    guard FileIdentity(path: path) != nil else { return }
+  private func checkFree(_ target: HeldName) throws(RPCError) {
+    guard target.identity != nil else { return }
     switch params.ifExists {
-    case .error: throw RPCError(fileExists: path)
+    case .error: throw RPCError(fileExists: target.path)
     case .replace: break
     }
     // SQLite would take a journal of the old file for one of the new file.
-    for journal in ["-wal", "-journal"] where FileIdentity(path: path + journal).map({ $0.size > 0 }) ?? false {
-      let reason = "a program has it open as a database: \(path.lastName + journal) lies beside it"
-      throw RPCError(.saveFailed, "\(path) cannot be replaced: \(reason).", path: path).with("reason", reason)
+    for journal in ["-wal", "-journal"] where target.sibling(target.name + journal).identity.map({ $0.size > 0 }) ?? false {
+      let reason = "a program has it open as a database: \(target.name + journal) lies beside it"
+      throw RPCError(.saveFailed, "\(target.path) cannot be replaced: \(reason).", path: target.path).with("reason", reason)
     }
   }
 

@@ -13,7 +13,7 @@ import WireCoding
 /// The temporary files of saves in progress, deleted when the process ends.
 public enum UnfinishedSaves {
   fileprivate struct Files {
-    var names: Set<Text> = []
+    var names: [Text: HeldName] = [:]
     /// Whether the process is ending, so that no new temporary file may be created.
     var isEnding = false
   }
@@ -23,15 +23,15 @@ public enum UnfinishedSaves {
   public static func remove() {
     files.withLock { files in
       files.isEnding = true
-      for name in files.names { unlink(name.string) }
+      for name in files.names.values { name.unlink() }
     }
   }
 }
 
 /// The new content of a file. ``commit(replaces:for:)`` gives it the target's name; otherwise `deinit` deletes it.
 package struct AtomicFile: ~Copyable {
-  private let target: String
-  private let temporary: String
+  private let target: HeldName
+  private let temporary: HeldName
   /// The descriptor of the temporary file, open for writing.
   let descriptor: CInt
   /// Attributes of the replaced file that the new one does not have.
@@ -41,7 +41,7 @@ package struct AtomicFile: ~Copyable {
   /// The last number used in a temporary file's name; makes names unique within the process.
   private static let lastNumber = Atomic(0)
 
-  private init(target: String, temporary: String, descriptor: CInt, lost: [FileAttribute]) {
+  private init(target: HeldName, temporary: HeldName, descriptor: CInt, lost: [FileAttribute]) {
     self.lost = lost
     self.target = target
     self.temporary = temporary
@@ -50,63 +50,58 @@ package struct AtomicFile: ~Copyable {
 
   /// Creates the temporary file.
   ///
-  /// - Parameter target: the real path, from `FilePolicy.resolveForWriting`.
-  package static func begin(replacing target: String) throws(RPCError) -> AtomicFile {
-    let replaced = FileIdentity(path: target)
-    let folder = target.parentFolder
-    clearLeftovers(in: folder)
-    var name = ""
+  /// - Parameter target: from `FilePolicy.resolveForWriting`.
+  package static func begin(replacing target: HeldName) throws(RPCError) -> AtomicFile {
+    let replaced = target.identity
+    clearLeftovers(in: target.folder)
+    var name = target
     let (descriptor, problem) = UnfinishedSaves.files.withLock { files -> (CInt, CInt) in
       guard !files.isEnding else { return (-1, ECANCELED) }
       while true {
-        name = temporaryName(in: folder)
-        let descriptor = open(
-          name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, replaced == nil ? 0o666 : 0o600)
+        name = temporaryName(beside: target)
+        let descriptor = name.open(O_RDWR | O_CREAT | O_EXCL, mode: replaced == nil ? 0o666 : 0o600)
         // A file left by a crashed process with the same id is not overwritten; the next number is tried.
         if descriptor < 0, errno == EEXIST { continue }
         if descriptor >= 0 {
           // The lock tells other processes that this one is alive.
           flock(descriptor, LOCK_EX | LOCK_NB)
-          files.names.insert(Text(name))
+          files.names[Text(name.path)] = name
         }
         return (descriptor, errno)
       }
     }
-    guard descriptor >= 0 else { throw RPCError(savingTo: target, problem) }
-    let lost = replaced == nil ? [] : keepAttributes(of: target, for: descriptor)
+    guard descriptor >= 0 else { throw RPCError(savingTo: target.path, problem) }
+    let lost = replaced == nil ? [] : target.keepAttributes(for: descriptor)
     return AtomicFile(target: target, temporary: name, descriptor: descriptor, lost: lost)
   }
 
   /// A name that ``clearLeftovers(in:)`` recognizes.
-  private static func temporaryName(in folder: String) -> String {
+  private static func temporaryName(beside target: HeldName) -> HeldName {
     let number = lastNumber.add(1, ordering: .relaxed).newValue
-    return folder + (folder.hasSuffix("/") ? "" : "/") + ".geomodel-\(getpid())-\(number).tmp"
+    return target.sibling(".geomodel-\(getpid())-\(number).tmp")
   }
 
   /// Deletes temporary files of processes that were killed during a save: this process has no such file, and no other process
   /// holds a lock on it.
-  private static func clearLeftovers(in folder: String) {
-    guard let stream = opendir(folder) else { return }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let leaf = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  private static func clearLeftovers(in folder: HeldFolder) {
+    for leaf in folder.names() ?? [] {
       let words = leaf.split(separator: "-", omittingEmptySubsequences: false)
       guard words.count == 3, words[0] == ".geomodel", let process = pid_t(words[1]), words[2].hasSuffix(".tmp"),
         Int(words[2].dropLast(4)) != nil, kill(process, 0) != 0, errno == ESRCH
       else { continue }
-      let path = folder + (folder.hasSuffix("/") ? "" : "/") + leaf
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      let name = HeldName(leaf, in: folder)
+      let descriptor = name.open(O_RDONLY | O_NONBLOCK)
       guard descriptor >= 0 else { continue }
-      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { name.unlink() }
       close(descriptor)
     }
   }
 
   deinit {
-    defer { UnfinishedSaves.files.withLock { _ = $0.names.remove(Text(temporary)) } }
+    defer { UnfinishedSaves.files.withLock { _ = $0.names.removeValue(forKey: Text(temporary.path)) } }
     guard isOpen else { return }
     close(descriptor)
-    unlink(temporary)
+    temporary.unlink()
   }
 
   /// Appends bytes.
@@ -124,10 +119,10 @@ package struct AtomicFile: ~Copyable {
 
   /// Opens another file in the same folder, without a name: closing its descriptor, which the caller does, deletes it.
   func scratch() throws(RPCError) -> CInt {
-    let name = Self.temporaryName(in: target.parentFolder)
-    let scratch = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let name = Self.temporaryName(beside: target)
+    let scratch = name.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
     guard scratch >= 0 else { throw failure() }
-    unlink(name)
+    name.unlink()
     return scratch
   }
 
@@ -146,62 +141,66 @@ package struct AtomicFile: ~Copyable {
     isOpen = false
     let isClosed = close(descriptor) == 0
     let problem = errno
-    let directory = open(target.parentFolder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if directory >= 0 {
-      // Some file systems cannot sync a directory; the result is ignored, since the rename has succeeded.
-      _ = fsync(directory)
-      close(directory)
-    }
-    if !isClosed { throw RPCError(savingTo: target, problem) }
+    // Some file systems cannot sync a folder; the result is ignored, since the rename has succeeded.
+    target.folder.sync()
+    if !isClosed { throw RPCError(savingTo: target.path, problem) }
   }
 
   private func replace() throws(RPCError) {
-    guard rename(temporary, target) == 0 else { throw failure() }
+    guard temporary.rename(to: target.name) == 0 else { throw failure() }
   }
 
   /// Gives the file its name unless another file has it: making a link fails then, whereas renaming would replace the other file.
   private func place() throws(RPCError) {
-    if link(temporary, target) == 0 {
-      unlink(temporary)
+    if temporary.link(to: target.name) == 0 {
+      temporary.unlink()
       return
     }
-    var status = stat()
-    guard errno != EEXIST, lstat(target, &status) != 0 else { throw RPCError(fileExists: target) }
+    guard errno != EEXIST, target.identity == nil else { throw RPCError(fileExists: target.path) }
     // Some file systems have no links.
     try replace()
   }
 
-  private func failure() -> RPCError { RPCError(savingTo: target, errno) }
+  private func failure() -> RPCError { RPCError(savingTo: target.path, errno) }
 }
 
 extension FilePolicy {
-  /// The real path for a file to be written: an existing file, or a new one in an existing directory.
+  /// The name for a file to be written, in a held folder: an existing file, or a new one in an existing folder.
   ///
   /// - Parameter path: an absolute path.
-  package func resolveForWriting(_ path: String) throws(RPCError) -> String {
-    func refused(_ reason: String) -> RPCError { RPCError(FileRefusal.refused(path: path, reason: reason)) }
-    if path.begins(with: "/vsi") { throw refused("virtual files are not allowed") }
-    var status = stat()
-    if lstat(path, &status) == 0 {
-      guard let real = realPath(path) else {
-        throw errno == ENOENT
-          ? RPCError(savingTo: path, "it is a symbolic link, and what it leads to is not there")
-          : RPCError(savingTo: path, errno)
-      }
-      guard allows(realPath: real) else { throw refused("outside the allowed directories") }
-      guard FileIdentity(path: real)?.kind == .regular else {
-        throw RPCError(.notAFile, "\(path) is not a regular file.", path: path, expected: "a file")
-      }
-      guard access(real, W_OK) == 0 else { throw RPCError(savingTo: path, errno) }
-      return real
+  package func resolveForWriting(_ path: String) throws(RPCError) -> HeldName {
+    if path.begins(with: "/vsi") {
+      throw RPCError(FileRefusal.refused(path: path, reason: "virtual files are not allowed"))
     }
-    guard errno == ENOENT, let folder = realPath(path.parentFolder) else { throw RPCError(savingTo: path, errno) }
+    var status = stat()
+    let exists = lstat(path, &status) == 0
+    let found = exists ? realPath(path) : errno == ENOENT ? realPath(path.parentFolder) : nil
+    guard let found else {
+      let problem = errno
+      guard allowsWriting(missing: path) else { throw RPCError(Self.outside(path)) }
+      throw exists && problem == ENOENT
+        ? RPCError(savingTo: path, "it is a symbolic link, and what it leads to is not there")
+        : RPCError(savingTo: path, problem)
+    }
     let name = path.lastName
-    if name.isEmpty || name == "." || name == ".." {
+    let real = exists ? found : (found == "/" ? "" : found) + "/" + name
+    guard allowsWriting(real) else { throw RPCError(Self.outside(path)) }
+    if !exists, name.isEmpty || name == "." || name == ".." {
       throw RPCError(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
     }
-    let real = (folder == "/" ? "" : folder) + "/" + name
-    guard allows(realPath: real) else { throw refused("outside the allowed directories") }
-    return real
+    guard let held = writableName(real) else {
+      switch errno {
+      case EISDIR: throw RPCError(FileRefusal.isDirectory(path: path))
+      case ENOTDIR: throw RPCError(savingTo: path, "a folder of it was exchanged meanwhile")
+      case let number: throw RPCError(savingTo: path, number)
+      }
+    }
+    if let identity = held.identity {
+      guard identity.kind == .regular else {
+        throw RPCError(.notAFile, "\(path) is not a regular file.", path: path, expected: "a file")
+      }
+      guard held.isWritable else { throw RPCError(savingTo: path, errno) }
+    }
+    return held
   }
 }

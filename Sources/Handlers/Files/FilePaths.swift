@@ -11,10 +11,16 @@ package struct FilePaths: Sendable {
   package private(set) var root: String?
   package let policy: FilePolicy
 
-  package init(root: String, allowedDirectories: [String], allowsNetwork: Bool = false) {
+  /// - Parameters:
+  ///   - allowedDirectories: folders of files that may be read; empty for no restriction.
+  ///   - writableDirectories: folders of files that may be written; empty if they are those that may be read.
+  package init(
+    root: String, allowedDirectories: [String], writableDirectories: [String] = [], allowsNetwork: Bool = false
+  ) {
     self.root = root
     policy = FilePolicy(
-      allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories, allowsNetwork: allowsNetwork)
+      allowedDirectories: allowedDirectories.isEmpty ? nil : allowedDirectories,
+      writableDirectories: writableDirectories.isEmpty ? nil : writableDirectories, allowsNetwork: allowsNetwork)
   }
 
   /// Sets the root to `initialize.rootPath`.

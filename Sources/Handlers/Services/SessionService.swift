@@ -26,7 +26,10 @@ package enum SessionService: SessionHandlers {
         graphics: world.itemCount(of: .overlays),
         locationSources: world.locationSources.count, subscriptions: client.subscribers.count),
       residentBytes: client.residentBytes,
-      confinement: client.readers.confinement.map { parts in parts.map(\.wire) })
+      confinement: client.readers.confinement.map { parts in parts.map(\.wire) },
+      access: .init(
+        readable: client.files.policy.readableFolders, writable: client.files.policy.writableFolders,
+        network: client.files.policy.allowsNetwork))
   }
 
   package static func describe(_ params: Describe.Params, in world: World) throws -> Describe.Result {

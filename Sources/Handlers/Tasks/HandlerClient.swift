@@ -38,6 +38,8 @@ package protocol HandlerClient: AnyObject {
   var realTime: Instant { get }
   /// Reads foreign files.
   var readers: Readers { get }
+  /// Which files may be read and written.
+  var files: FilePaths { get }
   /// Resident memory in bytes; nil where the system does not report it.
   var residentBytes: Int? { get }
 

@@ -14,7 +14,7 @@ extension RPCError {
     case .notFound(let path): self.init(.fileNotFound, "There is no file \(path).", path: path)
     case .isDirectory(let path): self.init(.notAFile, "\(path) is a directory.", path: path, expected: "a file")
     case .refused(let path, let reason): self.init(.pathRefused, "\(path) is refused: \(reason).", path: path)
-    case .notReadable(let path, let reason):
+    case .notReadable(let path, let reason), .exhausted(let path, let reason):
       self = RPCError(.openFailed, "\(path) cannot be read: \(reason).", path: path).with("reason", reason)
     }
   }

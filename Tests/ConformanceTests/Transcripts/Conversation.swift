@@ -56,6 +56,7 @@ final class Conversation {
     while let name = arguments.popFirst(), let value = arguments.popFirst() {
       switch name {
       case "--allow-dir": configuration.allowedDirectories.append(value)
+      case "--allow-write": configuration.writableDirectories.append(value)
       case "--max-message-bytes": configuration.limits.messageBytes = Int(value) ?? 0
       case "--max-values": configuration.limits.values = Int(value) ?? 0
       case "--max-batch": configuration.limits.batch = Int(value) ?? 0

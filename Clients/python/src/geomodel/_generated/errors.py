@@ -700,7 +700,9 @@ class FileNotFoundError(GeoModelError):
 
 
 class PathRefusedError(GeoModelError):
-    """The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource."""
+    """The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or
+    names a virtual, remote or inline resource.
+    """
 
     kind = "pathRefused"
     code = -31041

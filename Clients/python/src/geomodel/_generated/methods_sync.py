@@ -60,6 +60,7 @@ class SessionMethods(SyncCaller):
             residentBytes: Resident memory; null if the system does not report it. (byte)
             confinement: What confines the processes that read files; null before the first such process
                 has begun.
+            access: Where this server reads and writes files.
 
         Example:
             server.session.status()
@@ -914,10 +915,10 @@ class DocumentMethods(SyncCaller):
     an equal model with the same ids; its layers are not loaded.
 
     Paths of data are relative to the document's folder, symbolic links resolved, so that a folder can be
-    moved as a whole. `--allow-dir` applies to the document and its data. A source whose file cannot be opened
-    does not fail the document: its status has the error, its layers have the saved schema and the same error
-    as their load status; `layer/retryLoad` tries again. A source that was closed while layers still need it
-    is open again.
+    moved as a whole. `--allow-dir` applies to the document and its data, `--allow-write` to where it is
+    saved. A source whose file cannot be opened does not fail the document: its status has the error, its
+    layers have the saved schema and the same error as their load status; `layer/retryLoad` tries again. A
+    source that was closed while layers still need it is open again.
 
     Unknown members are kept and written back, at every level, unless the value that contains them has been
     replaced by one of another shape. `version` is raised only when older readers would misread the file.
@@ -975,8 +976,8 @@ class DocumentMethods(SyncCaller):
             DocumentTooNewError: The document's format is of a newer version; nothing was changed.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -1010,8 +1011,8 @@ class DocumentMethods(SyncCaller):
             DocumentTooLargeError: The document would be larger than one that can be opened
                 (`--max-document-bytes`).
             DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
 
         Example:
@@ -1038,8 +1039,8 @@ class DocumentMethods(SyncCaller):
                 read-only.
             DocumentTooLargeError: The document would be larger than one that can be opened
                 (`--max-document-bytes`).
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
 
         Example:
@@ -1067,8 +1068,8 @@ class DocumentMethods(SyncCaller):
             DocumentUntitledError: The document has no file yet; `document/saveAs` names one.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -2864,7 +2865,8 @@ class FeatureMethods(SyncCaller):
     ) -> t.FeatureExportResult:
         """Writes features to a file. The file appears under its name only when it is complete: when the task
         fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep
-        what they have loaded. The folder has to be allowed (`--allow-dir`), as for `document/saveAs`.
+        what they have loaded. The folder has to be allowed (`--allow-write`, or else `--allow-dir`), as
+        for `document/saveAs`; without either flag every folder is.
 
         `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`,
         which has to have a code of an authority, the file has the member `crs` of the older GeoJSON.
@@ -2969,8 +2971,8 @@ class FeatureMethods(SyncCaller):
             InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
                 ring, or something that is not a position.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             WriterFailedError: The process that wrote the file died: a format's library crashed, it
@@ -3547,8 +3549,8 @@ class LayerMethods(SyncCaller):
             NoGeometryError: The source's layer has no geometry; add it as a table.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
@@ -3645,8 +3647,8 @@ class LayerMethods(SyncCaller):
             NoGeometryError: The source's layer has no geometry; add it as a table.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
             ReaderFailedError: The process that read the file died: a format's library crashed, it reached
@@ -5680,8 +5682,8 @@ class SceneMethods(SyncCaller):
                 restore, and the new object is of a kind that makes no step of history, such as a view.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -5876,8 +5878,8 @@ class SceneMethods(SyncCaller):
             IndexOutOfRangeError: The list has no such index.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -5962,8 +5964,8 @@ class SceneMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.
@@ -6145,8 +6147,8 @@ class SourceMethods(SyncCaller):
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
-            PathRefusedError: The path is outside the folders of `--allow-dir`, or names a virtual, remote
-                or inline resource.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
             OpenFailedError: The driver recognizes the data and cannot open it.

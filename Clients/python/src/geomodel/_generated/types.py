@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "56556299d588d65a"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -297,6 +297,24 @@ TraceValue = Literal["off", "messages", "verbose"]
 `verbose`: The same, with params.
 """
 
+
+class FileAccess(TypedDict):
+    """Where a server reads and writes files: source files, documents and exports. Each folder is the one that
+    had the name when the server started, and stays it if another folder takes the name.
+    """
+
+    readable: NotRequired[list[str]]
+    """The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of
+    the server may read.
+    """
+    writable: NotRequired[list[str]]
+    """The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if
+    files may be written wherever the user of the server may.
+    """
+    network: bool
+    """Whether data may come from addresses (`--allow-network`)."""
+
+
 Confinement = Literal[
     "lifetime", "network", "systemCalls", "memory", "files", "capabilities",
 ]
@@ -500,6 +518,8 @@ class SessionStatusResult(TypedDict):
     """Resident memory; null if the system does not report it. (byte)"""
     confinement: NotRequired[list[Confinement]]
     """What confines the processes that read files; null before the first such process has begun."""
+    access: FileAccess
+    """Where this server reads and writes files."""
 
 
 class SessionDescribeResult(TypedDict):
