@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "e209d463629c92ae"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1466,7 +1466,7 @@ CSVGeometry = Literal["xy", "wkt"]
 
 ExportDifferenceKind = Literal[
     "features", "ids", "spatialReference", "measures", "fieldName", "fieldType", "values", "timeZones",
-    "order", "spatialIndex", "elevations",
+    "order", "spatialIndex", "elevations", "dimensions", "geometryType",
 ]
 """How an exported file differs from the features.
 
@@ -1486,6 +1486,11 @@ at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond t
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
 `elevations`: Z was left out of `count` geometries in which only some positions have it.
+`dimensions`: Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or
+of a layer, have it or none has.
+`geometryType`: `count` geometries are multipart, or a collection of one, in the file: its layer has one type,
+that of all its geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any
+type with Z.
 """
 
 
