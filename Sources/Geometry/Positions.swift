@@ -59,7 +59,14 @@ public struct Positions: Hashable, Sendable {
   }
 
   /// Whether some positions have a Z, and others have none.
-  public var lacksZ: Bool { hasZ && Swift.stride(from: 2, to: values.count, by: stride).contains { values[$0].isNaN } }
+  public var lacksZ: Bool { hasZ && lacks(2) }
+
+  /// Whether some but not all positions have M.
+  public var lacksM: Bool { hasM && lacks(hasZ ? 3 : 2) }
+
+  private func lacks(_ ordinate: Int) -> Bool {
+    Swift.stride(from: ordinate, to: values.count, by: stride).contains { values[$0].isNaN }
+  }
 
   public var points: [Point] { (0..<count).map { self[$0] } }
 

@@ -64,6 +64,8 @@ struct WriteFormat {
   let layerOptions: (WriteJob) -> [String]
   /// Whether GDAL says that it does not know the number of features where there is none.
   var countsNone = false
+  /// SQL that is run when all features are written.
+  var finalStatements: (WriteJob) -> [String] = { _ in [] }
 }
 
 extension WriteDriver {
@@ -71,9 +73,12 @@ extension WriteDriver {
     func driver(_ function: String) -> GDALDriver { GDALDriver(name: rawValue, register: function) }
     return switch self {
     case .geoPackage:
-      WriteFormat(driver: driver("RegisterOGRGeoPackage")) { job in
-        [job.indexOption] + (job.layer.fidColumn.map { ["FID=\($0)"] } ?? []) + job.geometryName
-      }
+      WriteFormat(
+        driver: driver("RegisterOGRGeoPackage"),
+        layerOptions: { job in
+          [job.indexOption] + (job.layer.fidColumn.map { ["FID=\($0)"] } ?? []) + job.geometryName
+        },
+        finalStatements: \.optionalCoordinates)
     case .flatGeobuf:
       WriteFormat(
         driver: driver("RegisterOGRFlatGeobuf"),
@@ -86,4 +91,12 @@ extension WriteDriver {
 extension WriteJob {
   fileprivate var indexOption: String { "SPATIAL_INDEX=\(isIndexed ? "YES" : "NO")" }
   fileprivate var geometryName: [String] { layer.geometryName.map { ["GEOMETRY_NAME=\($0)"] } ?? [] }
+
+  /// Says that Z, or M, is optional where only some positions have it: GDAL takes a layer's type for that of all geometries.
+  fileprivate var optionalCoordinates: [String] {
+    let name = layer.name.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+    return [("z", z), ("m", m)].filter { $0.1 == .some }.map { column, _ in
+      "UPDATE gpkg_geometry_columns SET \(column) = 2 WHERE table_name = '\(name)'"
+    }
+  }
 }

@@ -164,6 +164,9 @@ struct LayerWriter {
 
   private func close() throws(ReadError) {
     call.forget()
+    for statement in job.driver.record.finalStatements(job) {
+      _ = gdal.pointee.GDALDatasetExecuteSQL(dataset, statement, nil, nil)
+    }
     _ = gdal.pointee.GDALDatasetCommitTransaction(dataset)
     // Formats without transactions report that none is active.
     call.forget()
@@ -186,6 +189,8 @@ extension WriteJob {
     case "GeometryCollection": type = wkbGeometryCollection
     default: type = wkbUnknown
     }
-    return gdal.pointee.OGR_GT_SetModifier(type, hasZ ? 1 : 0, hasM ? 1 : 0)
+    // Several readers know no layer of any type with Z.
+    if type == wkbUnknown { return type }
+    return gdal.pointee.OGR_GT_SetModifier(type, z == .none ? 0 : 1, m == .none ? 0 : 1)
   }
 }

@@ -21,21 +21,24 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
 }
 
 public struct WriteJob: Hashable, Sendable {
+  /// Which of the positions have a coordinate.
+  public enum Occurrence: String, Hashable, Sendable { case none, some, all }
+
   public var driver: WriteDriver
   /// The layer to write; its fields are the columns of the blocks, in order.
   public var layer: LayerDescription
-  public var hasZ: Bool
-  public var hasM: Bool
+  public var z: Occurrence
+  public var m: Occurrence
   /// Whether the file gets a spatial index.
   public var isIndexed: Bool
 
   public init(
-    driver: WriteDriver, layer: LayerDescription, hasZ: Bool, hasM: Bool, isIndexed: Bool
+    driver: WriteDriver, layer: LayerDescription, z: Occurrence, m: Occurrence, isIndexed: Bool
   ) {
     self.driver = driver
     self.layer = layer
-    self.hasZ = hasZ
-    self.hasM = hasM
+    self.z = z
+    self.m = m
     self.isIndexed = isIndexed
   }
 
@@ -43,16 +46,15 @@ public struct WriteJob: Hashable, Sendable {
     writer.member("driver", driver.rawValue)
     writer.key("layer")
     layer.encode(to: &writer)
-    writer.member("hasZ", hasZ)
-    writer.member("hasM", hasM)
+    writer.member("z", z.rawValue)
+    writer.member("m", m.rawValue)
     writer.member("isIndexed", isIndexed)
   }
 
   init(from json: JSONValue) throws(JSONError) {
     self.init(
       driver: try json["driver"].word(), layer: try LayerDescription(from: json["layer"]),
-      hasZ: try json["hasZ"].bool(),
-      hasM: try json["hasM"].bool(),
+      z: try json["z"].word(), m: try json["m"].word(),
       isIndexed: try json["isIndexed"].bool())
   }
 }

@@ -16,7 +16,7 @@ import Testing
     layer: LayerDescription(
       name: "points", geometryType: "Point", fields: [Field(name: "n", type: .integer)], featureCount: nil, extent: nil,
       spatialReference: .wgs84, fidColumn: "fid", geometryName: "geom"),
-    hasZ: false, hasM: false, isIndexed: true)
+    z: .none, m: .none, isIndexed: true)
 
   /// A file of `name` and one without a name.
   private func files(_ name: String, in directory: TemporaryDirectory) -> (target: CInt, scratch: CInt) {

@@ -7,9 +7,11 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import tempfile
 import threading
 import unittest
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -327,11 +329,33 @@ class ExportTests(unittest.TestCase):
         for text in ("POINT Z (1 2 3)", "POINT (4 5)", "LINESTRING (0 0, 1 1)", "POLYGON Z ((0 0 1, 4 0 1, 4 4 2, 0 0 1))"):
             self.server.overlay.add_graphics(overlay="o", graphics=[{"geometry": {"type": "WKT", "text": text}}])
         own = [each["geometry"] for each in self.server.feature.query(overlay="o")["features"]]
-        for name in ("a.gpkg", "a.fgb", "a.geojson"):
+        for name, kinds in (("a.gpkg", []), ("a.fgb", [("geometryType", 4), ("dimensions", 2)]), ("a.geojson", [])):
             with self.subTest(name):
-                self.server.feature.export(overlay="o", path=str(self.folder / name))
+                result = self.server.feature.export(overlay="o", path=str(self.folder / name))
+                differences = [(each["kind"], each["count"]) for each in result.get("differences", []) if "count" in each]
+                self.assertEqual(differences, kinds)
                 read = [each["geometry"] for each in self.features(self.layer(path=str(self.folder / name)))]
+                if name == "a.fgb":
+                    read = [each["geometries"][0] for each in read]
                 self.assertEqual(sorted(read, key=str), sorted(own, key=str))
+                others = [shapely.get_parts(each)[0] for each in pyogrio.read_dataframe(self.folder / name).geometry]
+                heights = sorted((each.geom_type, str(shapely.get_coordinates(each, include_z=True)[0, 2])) for each in others)
+                self.assertEqual(heights, [
+                    ("LineString", "nan"), ("Point", "3.0"), ("Point", "nan"), ("Polygon", "1.0")])
+
+    def test_a_layer_of_one_type_with_elevations(self) -> None:
+        self.server.view.create(id="v", map="m")
+        self.server.overlay.create(id="o", view="v")
+        for text in ("POLYGON Z ((0 0 1, 4 0 1, 4 4 2, 0 0 1))", "MULTIPOLYGON Z (((0 0 1, 4 0 1, 4 4 2, 0 0 1)))", "POLYGON ((0 0, 4 0, 4 4, 0 0))"):
+            self.server.overlay.add_graphics(overlay="o", graphics=[{"geometry": {"type": "WKT", "text": text}}])
+        self.server.feature.export(overlay="o", path=str(self.folder / "a.fgb"))
+        self.assertEqual(pyogrio.read_info(self.folder / "a.fgb")["geometry_type"], "MultiPolygon Z")
+        path = self.folder / "a.gpkg"
+        self.server.feature.export(overlay="o", path=str(path), ids=[0, 2])
+        self.assertEqual(pyogrio.read_info(path)["geometry_type"], "Polygon Z")
+        with closing(sqlite3.connect(path)) as database:
+            self.assertEqual(database.execute("SELECT z, m FROM gpkg_geometry_columns").fetchall(), [(2, 0)])
+        self.assertEqual([each.has_z for each in pyogrio.read_dataframe(path).geometry], [True, False])
 
     def test_mixed_values_become_text(self) -> None:
         self.server.view.create(id="v", map="m")

@@ -131,6 +131,12 @@ public enum FeatureProtocol {
     case spatialIndex
     /// Z was left out of `count` geometries in which only some positions have it.
     case elevations
+    /// Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or of a layer,
+    /// have it or none has.
+    case dimensions
+    /// `count` geometries are multipart, or a collection of one, in the file: its layer has one type, that of all its
+    /// geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z.
+    case geometryType
   }
 
   /// A difference of an exported file from the features: something that it does not hold, or holds in another form.

@@ -31,12 +31,12 @@ struct BlockExport {
     let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
     let reference = export.output.reference
     let layer = LayerDescription(
-      name: name, geometryType: hasGeometry ? profile.typeName ?? export.geometryType : nil,
+      name: name, geometryType: hasGeometry ? profile.typeName(export.format.record.mixture) ?? export.geometryType : nil,
       fields: fields.all.map(\.field),
       featureCount: nil, extent: nil, spatialReference: reference == .unknown ? nil : reference,
       fidColumn: fields.idName, geometryName: fields.geometryName)
     job = WriteJob(
-      driver: driver, layer: layer, hasZ: profile.hasZ, hasM: profile.hasM,
+      driver: driver, layer: layer, z: profile.z, m: profile.m,
       // The index of FlatGeobuf has no place for features without a position. Without an index, GDAL 3.6 leaves them out, and
       // writes no file if there are no other features.
       isIndexed: hasGeometry && (export.format.record.indexesAll || !profile.hasHoles || !profile.hasPositions))

@@ -59,7 +59,7 @@ struct CSVText: ~Copyable {
     }
     if wanted == .wkt { return .wkt }
     let profile = try GeometryProfile(of: rows, in: export.output.features.store, share)
-    if profile.isOfPlainPoints { return .xy(hasZ: profile.hasZ) }
+    if profile.isOfPlainPoints { return .xy(hasZ: profile.z != .none) }
     guard wanted == nil else {
       throw RPCError(
         .invalidParams, "Not all geometries are points without M.", path: "/params/csvGeometry", expected: "`wkt`")

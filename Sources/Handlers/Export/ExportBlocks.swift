@@ -17,6 +17,10 @@ struct ExportBlocks: ~Copyable {
   private let needsPositions: Bool
   /// Whether all geometries are written with Z and with M; nil if each keeps its own layout.
   private let layout: (hasZ: Bool, hasM: Bool)?
+  /// Whether only some positions have Z, or M.
+  private let hasGaps: Bool
+  /// The type of the layer; nil without geometries.
+  private let typeName: String?
   private var builder: FeatureBlockBuilder
   private var scratch = JSONWriter(capacity: 256)
   private var lastID = Int.min
@@ -27,7 +31,9 @@ struct ExportBlocks: ~Copyable {
     self.export = export
     self.fields = fields.all
     needsPositions = job.isIndexed && export.format.record.order == .byPosition
-    layout = export.format.record.hasOneLayout ? (job.hasZ, job.hasM) : nil
+    layout = export.format.record.mixture == .any ? nil : (job.z != .none, job.m != .none)
+    hasGaps = job.z == .some || job.m == .some
+    typeName = job.layer.geometryType
     keepsIDs = export.format.record.keepsIDs
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
   }
@@ -62,10 +68,18 @@ struct ExportBlocks: ~Copyable {
     lastID = feature.id
     builder.begin(id: keepsIDs ? Int64(feature.id) : nil)
     let isSpatial = export.output.selection.geometry
-    if case .own = shape, let point = feature.point, isSpatial, layout?.hasM != true {
+    if case .own = shape, let point = feature.point, typeName == "Point" || typeName == "Unknown",
+      layout?.hasM != true
+    {
       let hasZ = layout?.hasZ ?? !point.z.isNaN
+      if hasZ, point.z.isNaN { report.note(.dimensions) }
       builder.appendPoint(x: point.x, y: point.y, z: hasZ ? point.z : nil)
-    } else if isSpatial, let geometry = feature.shape(shape) {
+    } else if isSpatial, var geometry = feature.shape(shape) {
+      if hasGaps, geometry.hasGaps(layout) { report.note(.dimensions) }
+      if let wrapped = geometry.wrapped(for: typeName) {
+        report.note(.geometryType)
+        geometry = wrapped
+      }
       let bytes = layout.map { geometry.wkb(hasZ: $0.hasZ, hasM: $0.hasM) } ?? geometry.wkb()
       builder.appendWKB { $0.append(contentsOf: bytes) }
     } else {
@@ -142,6 +156,26 @@ extension FeatureRow {
     case .own: geometry
     case .given(let geometry): geometry
     }
+  }
+}
+
+extension Geometry {
+  /// Whether any position gets NaN for its Z or M, because `layout` has it, or else because another position has it.
+  fileprivate func hasGaps(_ layout: (hasZ: Bool, hasM: Bool)?) -> Bool {
+    var (hasZ, hasM) = layout ?? (false, false)
+    if layout == nil {
+      forEachPositions { positions in
+        hasZ = hasZ || positions.hasZ
+        hasM = hasM || positions.hasM
+      }
+    }
+    var result = false
+    forEachPositions { positions in
+      guard !positions.isEmpty else { return }
+      if hasZ, !positions.hasZ || positions.lacksZ { result = true }
+      if hasM, !positions.hasM || positions.lacksM { result = true }
+    }
+    return result
   }
 }
 

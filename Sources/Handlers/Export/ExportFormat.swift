@@ -35,8 +35,15 @@ enum ExportFormat: String, CaseIterable, Sendable {
     var order = Order.given
     /// Whether a spatial index has a place for features without a position.
     var indexesAll = false
-    /// Whether all geometries need Z, or M, if one has it.
-    var hasOneLayout = false
+    var mixture = Mixture.any
+  }
+
+  /// Which geometries a layer holds.
+  enum Mixture {
+    /// Those of all types, each with or without Z and M.
+    case any
+    /// All have Z, or M, if one has it, and then they are of one type: several readers know no layer of any type with Z.
+    case oneTypeWithZ
   }
 
   /// The order of features in a file.
@@ -82,7 +89,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
       // FlatGeobuf numbers fields with 16 bits.
       Record(
         extensions: [WriteDriver.flatGeobuf.fileExtension], writer: .process(.flatGeobuf), needsGeometry: true,
-        fieldLimit: 1 << 16, asText: [.time, .date, .json], order: .byPosition, hasOneLayout: true)
+        fieldLimit: 1 << 16, asText: [.time, .date, .json], order: .byPosition, mixture: .oneTypeWithZ)
     case .parquet:
       Record(extensions: [WriteDriver.parquet.fileExtension, "geoparquet"], writer: .process(.parquet))
     }

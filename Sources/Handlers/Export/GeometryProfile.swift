@@ -3,14 +3,16 @@
 import FeatureStore
 import Geometry
 import Planning
+import Reading
 
 struct GeometryProfile {
   /// Names of the types that occur.
   private var types: Set<String> = []
-  private(set) var hasZ = false
-  /// Whether any geometry has no Z.
-  private(set) var lacksZ = false
-  private(set) var hasM = false
+  private var hasZ = false
+  /// Whether any position has no Z.
+  private var lacksZ = false
+  private var hasM = false
+  private var lacksM = false
   /// Whether any feature has no geometry or an empty one.
   private(set) var hasHoles = false
   /// Whether any geometry has a position.
@@ -25,6 +27,7 @@ struct GeometryProfile {
         types.insert("Point")
         hasPositions = true
         if point.z.isNaN { lacksZ = true } else { hasZ = true }
+        lacksM = true
       } else if let geometry = feature.geometry {
         note(geometry)
       } else {
@@ -39,15 +42,47 @@ struct GeometryProfile {
     geometry.forEachPositions { positions in
       guard !positions.isEmpty else { return }
       isEmpty = false
-      if positions.hasZ { hasZ = true } else { lacksZ = true }
+      if positions.hasZ { hasZ = true }
       if positions.hasM { hasM = true }
+      if !lacksZ { lacksZ = !positions.hasZ || positions.lacksZ }
+      if !lacksM { lacksM = !positions.hasM || positions.lacksM }
     }
     if isEmpty { hasHoles = true } else { hasPositions = true }
   }
 
-  /// The type of a layer that can hold all geometries; nil without any.
-  var typeName: String? { types.count < 2 ? types.first : "Unknown" }
+  var z: WriteJob.Occurrence { Self.occurrence(hasZ, lacksZ) }
+  var m: WriteJob.Occurrence { Self.occurrence(hasM, lacksM) }
+
+  private static func occurrence(_ has: Bool, _ lacks: Bool) -> WriteJob.Occurrence {
+    has ? lacks ? .some : .all : .none
+  }
+
+  /// The type of a layer that holds all geometries, as those of one type where `mixture` asks for that; nil without any.
+  func typeName(_ mixture: ExportFormat.Mixture) -> String? {
+    guard types.count > 1 else { return types.first }
+    switch mixture {
+    case .any: return "Unknown"
+    case .oneTypeWithZ: if !hasZ, !hasM { return "Unknown" }
+    }
+    let single = types.filter { !$0.hasPrefix("Multi") }
+    guard types.count == 2, let name = single.first, types.contains("Multi" + name) else { return "GeometryCollection" }
+    return "Multi" + name
+  }
 
   /// Whether columns of coordinates can hold all geometries.
-  var isOfPlainPoints: Bool { !hasM && types.isSubset(of: ["Point"]) }
+  var isOfPlainPoints: Bool { m == .none && types.isSubset(of: ["Point"]) }
+}
+
+extension Geometry {
+  /// As a geometry of the type of a layer that can hold it: multipart, or a collection of one; nil if it has that type already.
+  func wrapped(for typeName: String?) -> Geometry? {
+    switch (typeName, self) {
+    case ("MultiPoint", .point(let point)): .multiPoint(point.map { Positions([$0]) } ?? Positions())
+    case ("MultiLineString", .lineString(let positions)): .multiLineString(positions.isEmpty ? [] : [positions])
+    case ("MultiPolygon", .polygon(let rings)): .multiPolygon(rings.isEmpty ? [] : [rings])
+    case ("GeometryCollection", .collection): nil
+    case ("GeometryCollection", _): .collection([self])
+    default: nil
+    }
+  }
 }
