@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import geomodel
-from geomodel.errors import CancelledError, GeoModelError, SupersededError, UnknownIdError
+from geomodel.errors import GeoModelError, SupersededError, UnknownIdError
 
 DATA = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
 STATUS = "/viewModels/catalogue/status"
@@ -38,9 +38,8 @@ async def refreshed(server: geomodel.Server, path: Path) -> str:
         source = await server.options(scope="catalogue", key="refresh").source.open(path=path)
     except SupersededError:
         return "superseded"
-    except CancelledError:
-        return "gone"
     except GeoModelError as error:
+        # Of a cancelled refresh, too: while the model exists, nothing stays under way.
         return await show({"type": "failed", "error": {"kind": error.kind, "message": error.message}})
     items = [layer["name"] for layer in source["layers"]]
     return await show({"type": "idle", "items": items} if items else {"type": "empty"})
@@ -79,6 +78,14 @@ async def main() -> None:
                 check(await refresh(server, DATA / "none.gpkg") == "failed", "a file that is not there fails")
                 print(f"    {shown.at(STATUS)}")
                 check(shown.at(STATUS + "/error/kind") == "fileNotFound", "the status has its error, and no items")
+
+                cancelled = asyncio.create_task(refresh(server, big))
+                await asyncio.sleep(0)  # Lets the refresh begin first.
+                await server.view_model.get(view_model="catalogue")
+                tasks = (await server.task.list())["tasks"]
+                await server.task.cancel(task=tasks[0]["task"])
+                check(await cancelled == "failed", "one that is cancelled by its handle fails")
+                check(shown.at(STATUS + "/error/kind") == "cancelled", "and nothing stays under way")
 
                 last = asyncio.create_task(refresh(server, big))
                 await asyncio.sleep(0)  # Lets the refresh begin first.

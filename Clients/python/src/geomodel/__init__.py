@@ -11,6 +11,7 @@ from ._client import Client, Launch, Server, launch
 from ._find import find_server
 from ._geopandas import to_geodataframe
 from ._generated import __version__, types
+from ._results import decode_column, decode_columns
 from ._parts import Parts, SyncParts
 from ._streams import Stream
 from ._subscriptions import StateChange, StateSubscription, Subscription
@@ -53,6 +54,8 @@ __all__ = [
     "SyncStateSubscription",
     "SyncStream",
     "SyncSubscription",
+    "decode_column",
+    "decode_columns",
     "find_server",
     "launch",
     "launch_sync",

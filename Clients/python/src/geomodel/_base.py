@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
+import re
 from typing import Any, Mapping, Protocol
 
 
@@ -20,7 +24,32 @@ class SupportsGeoInterface(Protocol):
     def __geo_interface__(self) -> Any: ...
 
 
-class AsyncCaller:
+def _misspelt(method: Any) -> Any:
+    """The method, with the nearest argument named where one does not exist."""
+    names = [name for name in inspect.signature(method).parameters if name != "self"]
+
+    @functools.wraps(method)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for name in kwargs:
+            if name not in names:
+                snake = re.sub("([A-Z])", r"_\1", name).lower()
+                near = [snake] if snake in names else difflib.get_close_matches(snake, names, 1, 0.5)
+                near = near or [each for each in names if each.startswith(snake)][:1]
+                end = f"; did you mean {near[0]!r}?" if near else f": it has {', '.join(names)}"
+                raise TypeError(f"{method.__qualname__}() has no argument {name!r}{end}") from None
+        return method(*args, **kwargs)
+
+    return checked
+
+
+class _Caller:
+    def __init_subclass__(cls) -> None:
+        for name, method in list(vars(cls).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                setattr(cls, name, _misspelt(method))
+
+
+class AsyncCaller(_Caller):
     """The methods of a domain, on an asynchronous client."""
 
     def __init__(self, client: AsyncCalling) -> None:
@@ -30,7 +59,7 @@ class AsyncCaller:
         return await self._client.call(method, params)
 
 
-class SyncCaller:
+class SyncCaller(_Caller):
     """The methods of a domain, on a blocking client."""
 
     def __init__(self, client: SyncCalling) -> None:

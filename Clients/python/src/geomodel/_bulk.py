@@ -44,7 +44,7 @@ class _Progress:
 
     def add(self, count: int) -> None:
         self._done += count
-        self._report({"kind": "report", "percentage": 100 * self._done / max(self._total, 1)})
+        self._report({"kind": "report", "percentage": 100 * self._done // max(self._total, 1)})
 
     def end(self) -> None:
         self._report({"kind": "end"})

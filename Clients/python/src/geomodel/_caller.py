@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping
 from . import _wire
 from ._connection import Connection
 from ._options import CallOptions
+from ._results import shown
 from .errors import CallTimeoutError
 
 
@@ -25,7 +26,7 @@ class Caller:
 
         Cancelling the task that waits here cancels the request on the server; an answer that still comes is dropped.
         """
-        return await self._request(method, params)
+        return shown(await self._request(method, params))
 
     async def _request(
         self,
@@ -37,7 +38,7 @@ class Caller:
         options, connection = self._options, self._connection
         token = connection.new_token() if options.progress is not None else None
         with _wire.encoding(method):
-            wire = _wire.prepare(method, options.with_meta(params or {}, token))
+            wire = _wire.prepare(method, options.with_meta(params or {}, token), connection.limits)
             token = str(wire["meta"]["progressToken"]) if token is not None else None
             timeout = None if options.timeout is None else float(options.timeout)
         request = connection.request(

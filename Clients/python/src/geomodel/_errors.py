@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import threading
+import traceback
 from typing import Any, Mapping
 
 
@@ -88,6 +92,14 @@ class GeoModelError(Error):
         self.path: str | None = self.data.get("path")
         self.expected: str | None = self.data.get("expected")
         self.method = method
+
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show: the caller's line and the error, without the frames of this package and of asyncio."""
+        inner = (os.path.dirname(__file__), os.path.dirname(asyncio.__file__), os.path.dirname(threading.__file__))
+        frames = traceback.extract_tb(self.__traceback__)
+        outer = [frame for frame in frames if not frame.filename.startswith(inner)]
+        lines = traceback.format_list(outer[-1:])
+        return [*"".join(lines).splitlines(), f"{type(self).__name__}: {self}"]
 
     def __str__(self) -> str:
         where = "".join(

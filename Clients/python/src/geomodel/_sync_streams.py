@@ -82,7 +82,7 @@ class SyncSubscription(SyncSubscribed[dict[str, Any]]):
 class SyncStateSubscription(SyncSubscribed[StateChange]):
     """Observes paths of the state tree; see `StateSubscription`."""
 
-    _stream: StateSubscription
+    _stream: StateSubscription  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @property
     def snapshot(self) -> list[dict[str, Any]]:

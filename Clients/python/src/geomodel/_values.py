@@ -41,9 +41,12 @@ def column(values: Any, place: str = "a column", *, takes_gaps: bool = True) -> 
 
 
 def unpacked(values: Any) -> list[Any]:
-    """The values of a `Column` by row; NaN is None."""
+    """The values of a `Column` by row; NaN is None. Those of a `GeometryColumn` are well-known binary."""
     if not isinstance(values, Mapping):
         return list(values)
+    if values["type"] == "WKB":
+        data, ends = base64.b64decode(values["data"]), unpacked(values["offsets"])
+        return [data[start:end] if end > start else None for start, end in zip(ends, ends[1:])]
     numbers = array.array("d" if values["type"] == "float64" else "q", base64.b64decode(values["data"]))
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -57,7 +60,8 @@ def value(given: Any) -> Any:
     if _is_numpy_time(given):
         return _texts(given.reshape(1), "a time")[0]
     if isinstance(given, datetime.datetime):
-        text = given.isoformat()
+        # Without a zone it is UTC, as numpy's times are.
+        text = given.isoformat() if given.tzinfo else given.isoformat() + "Z"
         return text[:-6] + "Z" if text.endswith("+00:00") else text
     if isinstance(given, (datetime.date, datetime.time)):
         return given.isoformat()
@@ -187,9 +191,6 @@ def _rows(values: list[Any], place: str) -> list[Any]:
 def _row(given: Any, place: str, row: int) -> Any:
     if type(given).__module__ == "numpy" and getattr(given, "ndim", None) == 0 and not _is_numpy_time(given):
         given = given.item()
-    if isinstance(given, datetime.datetime) and not is_missing(given) and given.tzinfo is None:
-        # As for numpy's times, which have no zone either.
-        return given.isoformat() + "Z"
     found = value(given)
     if isinstance(found, (str, int, float, bool, type(None), Mapping, list, tuple, set, frozenset)):
         return found

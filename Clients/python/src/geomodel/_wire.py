@@ -72,7 +72,7 @@ def encoding(what: str) -> Iterator[None]:
         raise EncodeError(f"{what}: {type(error).__name__}: {error}") from error
 
 
-def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(method: str, params: Mapping[str, Any], limits: Limits = Limits()) -> dict[str, Any]:
     """The params with columns packed and graphics made of values with a `__geo_interface__`."""
     out = _packed(params, COLUMNS.get(method, ()), COLUMN_MAPS.get(method, ()), "/params")
     if method == "overlay/addColumns" and out.get("geometry") is not None:
@@ -83,6 +83,7 @@ def prepare(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         if out[name].get("geometry") is not None:
             out[name]["geometry"] = geometry_column(out[name]["geometry"], f"/params/{name}/geometry")
     if method in _GRAPHICS and out.get("graphics") is not None:
+        _check_count(out["graphics"], limits)
         out["graphics"] = graphics(out["graphics"], replaces=method == "overlay/replaceGraphics")
     return out
 
@@ -97,6 +98,17 @@ def _packed(params: Mapping[str, Any], columns: Iterable[str], maps: Iterable[st
         if out.get(name) is not None:
             out[name] = {str(key): column(values, f"{place}/{name}/{key}") for key, values in dict(out[name]).items()}
     return out
+
+
+def _check_count(values: Any, limits: Limits) -> None:
+    """Raises for so many graphics that one message cannot have them, before time is spent on them."""
+    count, most = len(values) if hasattr(values, "__len__") and not isinstance(values, Mapping) else 0, limits.message_values
+    # The graphic, its geometry with type and coordinates, x and y.
+    if most is not None and count * 6 > most:
+        raise EncodeError(
+            f"/params/graphics: {count:,} graphics have more than the {most:,} values of a message: `overlay.add` takes a"
+            " GeoDataFrame of any length, `overlay.add_columns` takes x and y"
+        )
 
 
 def graphics(values: Any, *, replaces: bool = False) -> list[Any]:
