@@ -135,20 +135,4 @@ extension ClusterTree {
     while node != .none, clusters[node.index].hash != hash { node = parent(of: node) }
     return node == .none ? nil : node
   }
-
-  /// Approximate memory in bytes.
-  public var byteCount: Int {
-    var seen: Set<UnsafeRawPointer> = []
-    var bytes =
-      leaves.capacity * MemoryLayout<Leaf>.stride + clusters.capacity * MemoryLayout<Cluster>.stride
-    for level in levels {
-      bytes += level.bounds.count * 4 + level.rows.count * 8
-      for row in level.rows {
-        row.withUnsafeBytes { raw in
-          if let base = raw.baseAddress, seen.insert(base).inserted { bytes += raw.count + 32 }
-        }
-      }
-    }
-    return bytes
-  }
 }

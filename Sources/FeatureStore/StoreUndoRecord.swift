@@ -30,11 +30,6 @@ public struct StoreUndoRecord: Sendable {
   private(set) var mark: StoreMark
   private(set) var step: Step
 
-  init(to mark: StoreMark, _ step: Step) {
-    self.mark = mark
-    self.step = step
-  }
-
   /// Approximate memory in bytes that it holds alone, if no snapshot shares it.
   ///
   /// - Complexity: O(dropped chunks), and O(values that are texts or lines).

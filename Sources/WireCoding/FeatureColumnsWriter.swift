@@ -24,8 +24,6 @@ package struct FeatureColumnsWriter: ~Copyable {
     attributes = numbers.map { _ in AttributeColumn() }
   }
 
-  package var count: Int { ids.count }
-
   /// The approximate size of the columns as text.
   package var byteCount: Int {
     let bytes = (ids.count + (selection.geometry ? offsets.count : 0)) * 8 + geometry.count
