@@ -43,8 +43,7 @@ struct UnknownGraphicMembers {
       Self.write(geometry, withUnknown: false, to: &written)
     }
     if let symbol {
-      original.key("symbol")
-      graphic["symbol"].encode(to: &original)
+      original.member("symbol", graphic["symbol"])
       written.key("symbol")
       written.raw(symbol)
     }

@@ -92,8 +92,7 @@ package struct FeatureColumnsWriter: ~Copyable {
         writer.beginObject()
         writer.member("type", "WKB")
         PackedColumn.write(data, to: &writer)
-        writer.key("offsets")
-        offsets.encode(to: &writer)
+        writer.member("offsets", offsets)
         writer.endObject()
       }
     }

@@ -66,9 +66,7 @@ extension FeatureReduction {
 
 extension [LabelDefinition] {
   fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
-    var result: [LabelDefinition] = []
-    for (index, label) in enumerated() { result.append(try label.placed(at: String(index), place)) }
-    return result
+    try enumerated().map { (index, label) throws(SymbologyError) in try label.placed(at: String(index), place) }
   }
 }
 

@@ -130,10 +130,7 @@ package enum SceneService: SceneHandlers {
     _ params: SceneProtocol.Elevation.Params, in world: inout World
   ) throws -> Plan<SceneProtocol.Elevation.Result> {
     let surface = try world.scenes.require(ID(params.scene)).surface
-    var points: [Point] = []
-    points.reserveCapacity(params.points.count)
-    for point in params.points { points.append(try Wire.point(point)) }
-    let requested = points
+    let requested = try params.points.map { try Wire.point($0) }
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision
