@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
-import StateTree
 import WireCoding
 
 extension DocumentReader {

@@ -9,7 +9,6 @@ import JSON
 import JSONRPC
 import Planning
 import Platform
-import StateTree
 import WireCoding
 
 /// Writes one document.

@@ -1,6 +1,5 @@
 // The record that reverts an edit of a store. Its size is proportional to the edit, as it contains no copy of the store.
 
-import Geometry
 import SpatialIndex
 
 /// Reverts one edit of a ``FeatureStore``; edits produce one on request.

@@ -4,7 +4,6 @@ import GeoModel
 import JSON
 import JSONRPC
 import StateTree
-import WireCoding
 
 /// `state/snapshotPart` notifications until all values are sent.
 final class SnapshotDelivery: Delivery {

@@ -6,7 +6,6 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import StateTree
 import WireCoding
 
 package enum OverlayService: OverlayHandlers {

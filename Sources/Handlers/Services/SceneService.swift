@@ -7,7 +7,6 @@ import Geometry
 import JSON
 import JSONRPC
 import Reading
-import StateTree
 import WireCoding
 
 package enum SceneService: SceneHandlers {

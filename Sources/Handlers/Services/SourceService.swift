@@ -8,7 +8,6 @@ import JSON
 import JSONRPC
 import Planning
 import Reading
-import StateTree
 import WireCoding
 
 package enum SourceService: SourceHandlers {

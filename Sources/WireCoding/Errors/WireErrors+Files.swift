@@ -2,7 +2,6 @@
 
 import Files
 import GeoProtocol
-import Geometry
 import JSON
 import JSONRPC
 import Reading
