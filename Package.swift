@@ -145,7 +145,7 @@ let package = Package(
       "Links",
       [
         "Handlers", "Subscriptions", "StateTree", "WireCoding", "GeoModel", "GeoProtocol", "Geometry", "JSON",
-        "JSONRPC", "Expressions",
+        "JSONRPC", "Expressions", "Sorting",
       ]),
     library(
       "Documents",

@@ -35,15 +35,6 @@ extension ClusterTree {
     }
   }
 
-  /// The nodes in a box at a zoom: clusters and single points, in no particular order.
-  ///
-  /// - Complexity: see ``forEachEntry(in:at:_:)``.
-  public func nodes(in box: Box, zoom: Int) -> [ClusterNode] {
-    var found: [ClusterNode] = []
-    forEachEntry(in: box, at: levels[level(zoom)]) { found.append($0.node) }
-    return found
-  }
-
   /// The nodes in any of several boxes at a zoom, each once, by ascending first id.
   ///
   /// - Parameter check: called every few ten thousand nodes, and between boxes.
@@ -63,9 +54,6 @@ extension ClusterTree {
     for key in keys where ordered.last != found[Int(key.row)] { ordered.append(found[Int(key.row)]) }
     return ordered
   }
-
-  /// Number of nodes at a zoom.
-  public func nodeCount(zoom: Int) -> Int { levels[level(zoom)].rows.reduce(0) { $0 + $1.count } }
 
   /// The number of points of a node.
   public func count(of node: ClusterNode) -> Int { node.isCluster ? Int(clusters[node.index].count) : 1 }
@@ -134,21 +122,5 @@ extension ClusterTree {
     var node = parent(of: leaf)
     while node != .none, clusters[node.index].hash != hash { node = parent(of: node) }
     return node == .none ? nil : node
-  }
-
-  /// Approximate memory in bytes.
-  public var byteCount: Int {
-    var seen: Set<UnsafeRawPointer> = []
-    var bytes =
-      leaves.capacity * MemoryLayout<Leaf>.stride + clusters.capacity * MemoryLayout<Cluster>.stride
-    for level in levels {
-      bytes += level.bounds.count * 4 + level.rows.count * 8
-      for row in level.rows {
-        row.withUnsafeBytes { raw in
-          if let base = raw.baseAddress, seen.insert(base).inserted { bytes += raw.count + 32 }
-        }
-      }
-    }
-    return bytes
   }
 }

@@ -2,12 +2,10 @@
 
 import Files
 import GeoModel
-import Geometry
 import Handlers
 import JSON
 import JSONRPC
 import Platform
-import Reading
 
 /// A document as a world, with the problems found in it.
 struct OpenedDocument: Sendable {

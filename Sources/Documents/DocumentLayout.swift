@@ -2,7 +2,6 @@
 
 import GeoModel
 import JSON
-import StateTree
 
 /// Writes objects and lists with line breaks into a buffer.
 struct DocumentLayout: ~Copyable {

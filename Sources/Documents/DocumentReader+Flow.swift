@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
-import StateTree
 import WireCoding
 
 extension DocumentReader {
@@ -71,7 +70,7 @@ extension DocumentReader {
     // A key with another type would be another key, so the type is required.
     let id = try restore(item, "key", keeping: ["type"]) { world, json in
       let key = try DocumentProtocol.SavedEnvironmentKey(from: json)
-      _ = try EnvironmentService.register(
+      try EnvironmentService.register(
         .init(key: key.key, type: key.type, isNullable: key.isNullable, defaultValue: key.defaultValue, doc: key.doc),
         in: &world)
       return key.key

@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import Handlers
 import JSON
-import JSONRPC
 import Planning
 
 extension DocumentReader {

@@ -3,8 +3,6 @@
 import GeoModel
 import GeoProtocol
 import JSON
-import StateTree
-import WireCoding
 
 extension DocumentReader {
   /// Keeps, for each object, the members that would not be written.

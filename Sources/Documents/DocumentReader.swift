@@ -7,7 +7,6 @@ import Handlers
 import JSON
 import JSONRPC
 import Reading
-import StateTree
 import WireCoding
 
 /// Reads one document into a fresh world.

@@ -3,7 +3,6 @@
 import GeoModel
 import GeoProtocol
 import Handlers
-import JSON
 import JSONRPC
 import Links
 import WireCoding

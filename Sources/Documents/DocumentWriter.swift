@@ -9,7 +9,6 @@ import JSON
 import JSONRPC
 import Planning
 import Platform
-import StateTree
 import WireCoding
 
 /// Writes one document.
@@ -52,21 +51,25 @@ struct DocumentWriter: ~Copyable {
     return lost
   }
 
+  private var unknown: UnknownMembers { world.document.unknownMembers }
+
   private mutating func write() throws {
-    let unknown = world.document.unknownMembers
     layout.beginObject()
     try layout.members(SavedObjects.root, unknown.root)
-    try writeSources(unknown)
-    try writeMaps(unknown)
-    layout.beginList("scenes")
-    for scene in world.scenes.values {
-      try begin(scene.saved(in: saved), unknown.objects[scene.reference])
-      try writeLayers(of: .scene(scene.id), unknown)
-      layout.endObject()
+    try writeSources()
+    try write(world.maps.values) { writer, map in try writer.writeLayers(of: .map(map.id)) }
+    try write(world.scenes.values) { writer, scene in try writer.writeLayers(of: .scene(scene.id)) }
+    try write(world.views.values) { writer, view in
+      try writer.write(view.overlays.compactMap { writer.world.overlays[$0] }) { writer, overlay in
+        try writer.writeGraphics(overlay.store, writer.unknown.graphics[overlay.id] ?? [:])
+      }
     }
-    layout.endList()
-    try writeViews(unknown)
-    try writeFlow(unknown)
+    // View models and the environment, with the types and keys that define them.
+    try write(world.viewModelTypes.values)
+    try write(saved.viewModels)
+    for kind in SavedKinds.listed { try writeAll(kind) }
+    try write(saved.environmentKeys)
+    try write(saved.environments)
     layout.endObject()
     layout.out.append(byte: UInt8(ascii: "\n"))
     try append()
@@ -88,7 +91,7 @@ struct DocumentWriter: ~Copyable {
     measure.bytes <= limits.bytes && measure.values <= limits.values && measure.depth <= limits.depth
   }
 
-  private mutating func writeSources(_ unknown: UnknownMembers) throws {
+  private mutating func writeSources() throws {
     layout.beginList("sources")
     for source in saved.sources {
       try begin(saved.source(source), unknown.objects[ObjectReference(.sources, source.id.rawValue)])
@@ -106,80 +109,37 @@ struct DocumentWriter: ~Copyable {
     layout.endList()
   }
 
-  private mutating func writeMaps(_ unknown: UnknownMembers) throws {
-    layout.beginList("maps")
-    for map in world.maps.values {
-      try begin(Wire.saved(map, world), unknown.objects[map.reference])
-      try writeLayers(of: .map(map.id), unknown)
-      layout.endObject()
-    }
-    layout.endList()
-  }
-
-  private mutating func writeLayers(of container: ViewContent, _ unknown: UnknownMembers) throws {
+  private mutating func writeLayers(of container: ViewContent) throws {
     for (name, role, layers) in world.layerLists(of: container) where role == .operational || !layers.isEmpty {
-      layout.beginList(name)
-      for layer in layers { try object(layer.saved(in: saved), unknown.objects[layer.reference]) }
-      layout.endList()
+      try write(layers, as: name)
     }
-  }
-
-  private mutating func writeViews(_ unknown: UnknownMembers) throws {
-    layout.beginList("views")
-    for view in world.views.values {
-      try begin(view.saved(in: saved), unknown.objects[view.reference])
-      layout.beginList("overlays")
-      for overlay in view.overlays.compactMap({ world.overlays[$0] }) {
-        try begin(Wire.saved(overlay, world), unknown.objects[overlay.reference])
-        try writeGraphics(overlay.store, unknown.graphics[overlay.id] ?? [:])
-        layout.endObject()
-      }
-      layout.endList()
-      layout.endObject()
-    }
-    layout.endList()
-  }
-
-  /// Writes view models and the environment, with the types and keys that define them.
-  private mutating func writeFlow(_ unknown: UnknownMembers) throws {
-    layout.beginList("viewModelTypes")
-    for type in world.viewModelTypes.values { try object(type.saved(in: saved), unknown.objects[type.reference]) }
-    layout.endList()
-    layout.beginList("viewModels")
-    for model in saved.viewModels {
-      try object(model.saved(in: saved), unknown.objects[model.reference])
-      try flushPiece()
-    }
-    layout.endList()
-    for kind in SavedKinds.listed { try writeList(kind, unknown) }
-    layout.beginList("environmentKeys")
-    for key in saved.environmentKeys { try object(key.saved(in: saved), unknown.objects[key.reference]) }
-    layout.endList()
-    layout.beginList("environments")
-    for scope in saved.environments { try object(scope.saved(in: saved), unknown.objects[scope.reference]) }
-    layout.endList()
-  }
-
-  private mutating func writeList<E: ListedKind>(_ kind: E.Type, _ unknown: UnknownMembers) throws {
-    layout.beginList(E.collection.rawValue)
-    for element in world[keyPath: E.registry].values where world.isSaved(element.reference) {
-      try object(element.saved(in: saved), unknown.objects[element.reference])
-      try flushPiece()
-    }
-    layout.endList()
   }
 
   // MARK: Objects
+
+  /// Writes a list of objects, under the name of their kind unless another is given. `more` writes the lists in each.
+  private mutating func write<E: SavedKind>(
+    _ elements: some Sequence<E>, as list: String = E.collection.rawValue,
+    and more: (inout DocumentWriter, E) throws -> Void = { _, _ in }
+  ) throws {
+    layout.beginList(list)
+    for element in elements {
+      try begin(element.saved(in: saved), unknown.objects[element.reference])
+      try more(&self, element)
+      layout.endObject()
+      try flushPiece()
+    }
+    layout.endList()
+  }
+
+  private mutating func writeAll<E: ListedKind>(_ kind: E.Type) throws {
+    try write(world[keyPath: E.registry].values.filter { world.isSaved($0.reference) })
+  }
 
   private mutating func begin(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
     layout.element()
     layout.beginObject()
     try layout.members(own, unknown)
-  }
-
-  private mutating func object(_ own: some JSONEncodable, _ unknown: UnknownMembers.Object?) throws {
-    try begin(own, unknown)
-    layout.endObject()
   }
 
   // MARK: Graphics

@@ -1,6 +1,5 @@
 // An object of a document without its invalid members, so that the rest can be read.
 
-import GeoModel
 import Geometry
 import JSON
 

@@ -3,7 +3,6 @@
 import GeoModel
 import GeoProtocol
 import JSON
-import StateTree
 import WireCoding
 
 extension ViewModelType: SavedKind {

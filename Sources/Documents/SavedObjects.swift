@@ -4,10 +4,8 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
-import Handlers
 import JSON
 import Reading
-import StateTree
 import WireCoding
 
 /// Objects in the form of documents, without the objects in them, which are written after them.

@@ -1,9 +1,7 @@
 // Finds the unknown members of graphics while a document is read. Most graphics have none, so the check makes no allocation.
 
 import GeoModel
-import GeoProtocol
 import JSON
-import StateTree
 import WireCoding
 
 /// Collects members of graphics that this version does not know, at any depth, so that saving writes them back.
@@ -43,8 +41,7 @@ struct UnknownGraphicMembers {
       Self.write(geometry, withUnknown: false, to: &written)
     }
     if let symbol {
-      original.key("symbol")
-      graphic["symbol"].encode(to: &original)
+      original.member("symbol", graphic["symbol"])
       written.key("symbol")
       written.raw(symbol)
     }

@@ -3,7 +3,6 @@
 import GeoModel
 import Geometry
 import JSON
-import StateTree
 
 extension UnknownMembers.Object {
   /// The object's current text with its unknown members.

@@ -2,10 +2,8 @@
 
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
 import TextFormatting
-import WireCoding
 
 /// The symbols, labels and popups of the clusters of a layer or an overlay at a scale.
 ///

@@ -4,7 +4,6 @@ import Clusters
 import Expressions
 import FeatureStore
 import GeoModel
-import GeoProtocol
 import Geometry
 import Platform
 import Sorting

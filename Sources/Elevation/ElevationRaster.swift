@@ -73,13 +73,6 @@ public final class ElevationRaster: Sendable {
     if let failure { throw failure }
     return result
   }
-
-  /// The elevation at one position, given in the raster's reference.
-  public func sample(
-    _ point: Point, interpolation: Interpolation = .bilinear
-  ) throws(ReadError) -> HeightSample {
-    try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
-  }
 }
 
 /// Maps positions to the pixels of a sample.

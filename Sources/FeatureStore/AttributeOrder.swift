@@ -1,7 +1,6 @@
 // The order of features by attributes. Values become numeric keys, so that sorted items hold no references.
 
 import Calendar
-import Geometry
 import Sorting
 
 /// Rows in the order of terms, then of ids.

@@ -1,6 +1,5 @@
 // Reads rows without reference counting: plain pointers to a chunk's arrays.
 
-import Geometry
 import Platform
 
 /// Addresses of a column's values.

@@ -105,7 +105,7 @@ public struct FeatureRow: Sendable {
 
 extension AttributeValue {
   /// Passes the value to `body` as an attribute.
-  func withAttribute<Result>(_ body: (FeatureRow.Attribute) -> Result) -> Result {
+  package func withAttribute<Result>(_ body: (FeatureRow.Attribute) -> Result) -> Result {
     switch self {
     case .null: return body(.null)
     case .bool(let value): return body(.bool(value))

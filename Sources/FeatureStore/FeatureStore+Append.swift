@@ -57,7 +57,7 @@ extension FeatureStore {
     let mark = mark
     let added = try append(batch)
     let first = nextRow - UInt32(added.count)
-    undoRecord = StoreUndoRecord(to: mark, .added(added.count > 0 ? [first..<nextRow] : []))
+    undoRecord = StoreUndoRecord(mark: mark, step: .added(added.count > 0 ? [first..<nextRow] : []))
     return added
   }
 

@@ -40,7 +40,7 @@ extension FeatureStore {
       }
     }
     apply(moves)
-    undoRecord = StoreUndoRecord(to: mark, .changed(old))
+    undoRecord = StoreUndoRecord(mark: mark, step: .changed(old))
   }
 
   private mutating func setAttributes(_ edit: FeatureEdit, at row: UInt32, _ old: inout OldValues) {
@@ -78,7 +78,7 @@ extension FeatureStore {
       move(row, &moves, &old) { $0.setPoint(x: x[index], y: y[index], z: z?[index], at: $1) }
     }
     apply(moves)
-    undoRecord = StoreUndoRecord(to: mark, .changed(old))
+    undoRecord = StoreUndoRecord(mark: mark, step: .changed(old))
   }
 
   /// Selects the rows that are not selected, and deselects the others. Rows that do not exist are skipped.
@@ -94,7 +94,7 @@ extension FeatureStore {
       guard let feature = self[row] else { continue }
       set(.isSelected, of: row, to: .bool(!feature.isSelected), recording: &old)
     }
-    undoRecord = StoreUndoRecord(to: mark, .changed(old))
+    undoRecord = StoreUndoRecord(mark: mark, step: .changed(old))
   }
 
   /// Refuses repeated ids.

@@ -135,6 +135,6 @@ extension StoreUndoRecord {
   /// The record without changes to the given cells.
   public func without(_ cells: WrittenCells) -> StoreUndoRecord {
     guard case .changed(let values) = step else { return self }
-    return StoreUndoRecord(to: mark, .changed(values.without(cells)))
+    return StoreUndoRecord(mark: mark, step: .changed(values.without(cells)))
   }
 }

@@ -1,6 +1,5 @@
 // Sorting of features by attributes, for pages of query results.
 
-import Geometry
 import Sorting
 
 /// One attribute to sort by.

@@ -59,14 +59,6 @@ extension FeatureStore {
     }
   }
 
-  /// Calls `body` with the features in `rows`; missing ones are skipped.
-  public func forEach(in rows: [UInt32], _ body: (FeatureRow) -> Void) {
-    forEach(in: rows[...]) {
-      body($0)
-      return true
-    }
-  }
-
   /// Calls `body` with each run of the rows that are in one chunk: its slot, and the indexes of the rows. Rows that do
   /// not exist are skipped.
   @inline(__always)

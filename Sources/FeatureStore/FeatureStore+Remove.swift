@@ -33,14 +33,14 @@ extension FeatureStore {
   public mutating func remove(_ ids: [Int], recording undoRecord: inout StoreUndoRecord?) throws(StoreFailure) {
     let mark = mark
     let rows = try rows(of: ids, mayRepeat: false).ascendingOnce()
-    undoRecord = StoreUndoRecord(to: mark, .removed(removeRows(rows)))
+    undoRecord = StoreUndoRecord(mark: mark, step: .removed(removeRows(rows)))
   }
 
   /// Removes all features. Fields stay, and minted ids are not reused.
   public mutating func removeAll(recording undoRecord: inout StoreUndoRecord?) {
     // A store without features may have chunks with rows that steps can restore.
     guard !isEmpty else { return }
-    undoRecord = StoreUndoRecord(to: mark, .replaced(self, until: nextRow))
+    undoRecord = StoreUndoRecord(mark: mark, step: .replaced(self, until: nextRow))
     clear()
   }
 

@@ -26,7 +26,7 @@ extension FeatureStore {
       self = before
       throw error
     }
-    undoRecord = StoreUndoRecord(to: before.mark, .replaced(before, until: nextRow))
+    undoRecord = StoreUndoRecord(mark: before.mark, step: .replaced(before, until: nextRow))
     for id in before.selectedIDs { setSelected(true, id: id) }
     let changes = differences(from: before)
     if changes.isEmpty, hasOrder(of: before) {

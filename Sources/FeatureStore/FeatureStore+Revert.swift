@@ -40,7 +40,8 @@ extension FeatureStore {
     let step = revert(undoRecord.step, &changes, isCurrent: isCurrent)
     let schema = schema.isPinned ? schema.mark : schema.go(to: undoRecord.mark.schema)
     return (
-      StoreUndoRecord(to: StoreMark(nextID: id, nextRow: row, schema: schema, liveEdits: liveEdits), step), changes
+      StoreUndoRecord(
+        mark: StoreMark(nextID: id, nextRow: row, schema: schema, liveEdits: liveEdits), step: step), changes
     )
   }
 
@@ -51,7 +52,7 @@ extension FeatureStore {
     nextRow = before.nextRow
     if before.schema.isPinned { schema = before.schema }
     keepSelection(of: before)
-    return (StoreUndoRecord(to: before.mark, .replaced(before, until: nextRow)), differences(from: before))
+    return (StoreUndoRecord(mark: before.mark, step: .replaced(before, until: nextRow)), differences(from: before))
   }
 
   /// - Parameter isCurrent: whether no live edit has been made since the step.

@@ -1,6 +1,5 @@
 // The record that reverts an edit of a store. Its size is proportional to the edit, as it contains no copy of the store.
 
-import Geometry
 import SpatialIndex
 
 /// Reverts one edit of a ``FeatureStore``; edits produce one on request.
@@ -29,11 +28,6 @@ public struct StoreUndoRecord: Sendable {
   /// Next id and fields of the store before the edit.
   private(set) var mark: StoreMark
   private(set) var step: Step
-
-  init(to mark: StoreMark, _ step: Step) {
-    self.mark = mark
-    self.step = step
-  }
 
   /// Approximate memory in bytes that it holds alone, if no snapshot shares it.
   ///

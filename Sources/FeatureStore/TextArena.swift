@@ -1,7 +1,5 @@
 // Texts of one column in one buffer: bytes in sequence, each text after its length.
 
-import Platform
-
 /// Texts in UTF-8, identified by offset.
 ///
 /// The length precedes the bytes as a base-128 number (seven bits per byte, the high bit set if more follow): one byte

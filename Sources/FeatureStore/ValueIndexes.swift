@@ -1,6 +1,5 @@
 // The value indexes of a store: built when a query needs one, shared by the store's copies.
 
-import Geometry
 import Synchronization
 
 /// A few indexes of a store and its copies; released with the last copy.

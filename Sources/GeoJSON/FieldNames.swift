@@ -23,8 +23,6 @@ struct FieldNames {
   /// Whether unknown names are added; otherwise they are ``TextStop/odd(_:)``.
   var isOpen = true
 
-  var count: Int { names.count }
-
   func name(_ number: Int) -> String { String(decoding: bytes[names[number].range], as: UTF8.self) }
 
   /// The number of `id`.

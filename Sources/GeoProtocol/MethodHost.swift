@@ -17,9 +17,14 @@ public protocol HandlerTypes: SendableMetatype {
   associatedtype TaskKind: Sendable
   /// Work that has to end before a task begins.
   associatedtype Prerequisite: Sendable
+
+  /// The revision that the results of commands state.
+  static func revision(of world: World) -> Int
 }
 
 /// Handlers of the methods of a domain.
+///
+/// A command whose result is the world's revision alone returns nothing.
 ///
 /// Types of its methods have short names there: `Get.Params` in the handlers of `map/*` is `MapProtocol.Get.Params`. If another
 /// type in scope has the same name, as `Set` does, the long name is necessary.

@@ -107,11 +107,7 @@ private struct WKBReader {
   }
 
   private mutating func rings(_ header: Header) throws(WKBError) -> [Positions] {
-    let count = try count(of: 4, header)
-    var rings: [Positions] = []
-    rings.reserveCapacity(count)
-    for _ in 0..<count { rings.append(try run(header)) }
-    return rings
+    try (0..<count(of: 4, header)).map { (_) throws(WKBError) in try run(header) }
   }
 
   /// Reads the header of a member that must have the given shape.
@@ -144,18 +140,13 @@ private struct WKBReader {
     case .polygon: return .polygon(try rings(header))
     case .multiPoint: return .multiPoint(try points(header))
     case .multiLineString:
-      var parts: [Positions] = []
-      for _ in 0..<(try count(of: 9, header)) { parts.append(try run(try member(.lineString))) }
-      return .multiLineString(parts)
+      let lines = try (0..<count(of: 9, header)).map { (_) throws(WKBError) in try run(member(.lineString)) }
+      return .multiLineString(lines)
     case .multiPolygon:
-      var parts: [[Positions]] = []
-      for _ in 0..<(try count(of: 9, header)) { parts.append(try rings(try member(.polygon))) }
-      return .multiPolygon(parts)
+      return .multiPolygon(try (0..<count(of: 9, header)).map { (_) throws(WKBError) in try rings(member(.polygon)) })
     case .collection:
       guard depth < Geometry.maximumDepth else { throw .tooDeep(offset: header.offset) }
-      var parts: [Geometry] = []
-      for _ in 0..<(try count(of: 9, header)) { parts.append(try geometry(depth: depth + 1)) }
-      return .collection(parts)
+      return .collection(try (0..<count(of: 9, header)).map { (_) throws(WKBError) in try geometry(depth: depth + 1) })
     }
   }
 }

@@ -16,14 +16,6 @@ public enum WKBError: Error, Hashable, Sendable {
   case notFinite(offset: Int)
   /// Bytes follow the end of the geometry.
   case trailingBytes(offset: Int)
-
-  public var offset: Int {
-    switch self {
-    case .truncated(let offset, _), .badByteOrder(let offset, _), .unsupportedType(let offset, _),
-      .unexpectedMember(let offset, _), .tooDeep(let offset), .notFinite(let offset), .trailingBytes(let offset):
-      offset
-    }
-  }
 }
 
 extension WKBError: CustomStringConvertible {

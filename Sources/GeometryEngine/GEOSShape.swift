@@ -14,13 +14,6 @@ struct GEOSShape: ~Copyable {
     self.context = context
   }
 
-  init(_ envelope: Envelope, in context: GEOSContext) throws(EngineError) {
-    handle = try context.made(
-      context.geos.pointee.GEOSGeom_createRectangle_r(
-        context.handle, envelope.xMin, envelope.yMin, envelope.xMax, envelope.yMax))
-    self.context = context
-  }
-
   /// Takes ownership of the result of a GEOS operation, which is nil on failure.
   init(of operation: String, in context: GEOSContext, _ body: () -> OpaquePointer?) throws(EngineError) {
     handle = try context.run(operation, body)

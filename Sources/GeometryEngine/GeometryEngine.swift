@@ -59,14 +59,4 @@ public enum GeometryEngine {
     }
     return try context.validity(of: shape)
   }
-
-  /// Whether the geometries share a position.
-  public static func intersects(_ first: Geometry, _ second: Geometry) throws(EngineError) -> Bool {
-    let context = try GEOSContext()
-    let first = try GEOSShape(first, in: context)
-    let second = try GEOSShape(second, in: context)
-    return try context.answer("intersects") {
-      context.geos.pointee.GEOSIntersects_r(context.handle, first.handle, second.handle)
-    }
-  }
 }

@@ -28,16 +28,6 @@ public struct PreparedGeometry: ~Copyable {
 
   deinit { context.geos.pointee.GEOSPreparedGeom_destroy_r(context.handle, handle) }
 
-  /// Whether the geometries share a position. About O(log n) for small ones.
-  public func intersects(_ geometry: Geometry) throws(EngineError) -> Bool {
-    try test(.intersects, try context.united(geometry))
-  }
-
-  /// Whether the geometries share a position. A box that crosses the antimeridian has to be split first.
-  public func intersects(_ envelope: Envelope) throws(EngineError) -> Bool {
-    try test(.intersects, try GEOSShape(envelope, in: context))
-  }
-
   /// Whether `other` has the relation to this geometry: `relates(.within, other)` is true for an `other` within it.
   ///
   /// If GEOS refuses `other` because rings cross or overlap, it is made valid first: lines are kept, and the area is what an odd

@@ -3,7 +3,6 @@
 import Handlers
 import JSON
 import JSONRPC
-import Planning
 import Subscriptions
 
 extension Client {

@@ -3,7 +3,6 @@
 import Handlers
 import JSON
 import JSONRPC
-import Subscriptions
 import Synchronization
 
 /// A result as JSON text.

@@ -5,7 +5,6 @@ import GeoModel
 import Geometry
 import Handlers
 import JSONRPC
-import Links
 import Logging
 import Readers
 

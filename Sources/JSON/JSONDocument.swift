@@ -29,7 +29,7 @@ public final class JSONDocument: @unchecked Sendable {
   }
 
   /// The document's value, for callers that keep the document alive themselves: Swift releases it after its last use.
-  public var unownedRoot: JSONValue { JSONValue(node: owned, in: nil, step: .root) }
+  public var unownedRoot: JSONValue { JSONValue(node: owned, container: nil, step: .root) }
 
   /// The deepest nesting of arrays and objects that jansson reads.
   public static let maximumDepth = 2048

@@ -23,7 +23,8 @@ extension JSONValue {
     guard count == other.count else { return false }
     var isSame = true
     forEachMember { name, value in
-      isSame = isSame && value.isEqual(to: JSONValue(node: other.child(named: name), in: other.node, step: .root))
+      let its = JSONValue(node: other.child(named: name), container: other.node, step: .root)
+      isSame = isSame && value.isEqual(to: its)
     }
     return isSame
   }

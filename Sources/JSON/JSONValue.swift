@@ -17,12 +17,6 @@ public struct JSONValue: @unchecked Sendable {
   let container: UnsafeMutablePointer<json_t>?
   let step: JSONStep
 
-  init(node: UnsafeMutablePointer<json_t>?, in container: UnsafeMutablePointer<json_t>?, step: JSONStep) {
-    self.node = node
-    self.container = container
-    self.step = step
-  }
-
   public enum Kind: String, Sendable { case object, array, string, integer, real, bool, null, absent }
 
   public var kind: Kind {
@@ -141,14 +135,14 @@ extension JSONValue {
   public subscript(name: StaticString) -> JSONValue {
     let count = name.utf8CodeUnitCount
     return JSONValue(
-      node: child(named: UnsafeBufferPointer(start: name.utf8Start, count: count)), in: node,
+      node: child(named: UnsafeBufferPointer(start: name.utf8Start, count: count)), container: node,
       step: .member(name.utf8Start, count: count))
   }
 
   /// The member of a name known only at run time. Errors about it name the object.
   public func member(_ name: String) -> JSONValue {
     var name = name
-    return JSONValue(node: name.withUTF8 { child(named: $0) }, in: node, step: .root)
+    return JSONValue(node: name.withUTF8 { child(named: $0) }, container: node, step: .root)
   }
 
   @inline(__always)
@@ -159,7 +153,7 @@ extension JSONValue {
 
   /// The element at `index`; absent if there is none or this is not an array.
   public subscript(index: Int) -> JSONValue {
-    JSONValue(node: index < 0 ? nil : json_array_get(node, index), in: node, step: .element(index))
+    JSONValue(node: index < 0 ? nil : json_array_get(node, index), container: node, step: .element(index))
   }
 
   /// The number of elements or members; 0 for other values.
@@ -200,7 +194,7 @@ extension JSONValue {
       let count = json_object_iter_key_len(current)
       if let start = json_object_iter_key(current) {
         let name = UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self)
-        let value = JSONValue(node: json_object_iter_value(current), in: node, step: .member(name, count: count))
+        let value = JSONValue(node: json_object_iter_value(current), container: node, step: .member(name, count: count))
         try body(UnsafeBufferPointer(start: name, count: count), value)
       }
       iterator = json_object_iter_next(node, current)

@@ -69,13 +69,6 @@ public struct JSONWriter: ~Copyable {
   /// Drops everything after `mark`, an earlier ``count``.
   public mutating func truncate(to mark: Int) { count = min(count, max(mark, 0)) }
 
-  /// Drops the first `prefix` bytes and moves the rest to the front.
-  public mutating func removeFirst(_ prefix: Int) {
-    guard prefix > 0 else { return }
-    memmove(start, start + prefix, count - prefix)
-    count -= prefix
-  }
-
   /// Replaces each occurrence of a byte at or after `offset`.
   public mutating func replace(_ old: UInt8, by new: UInt8, from offset: Int) {
     var index = offset

@@ -65,9 +65,6 @@ public final class PendingReply {
     }
   }
 
-  /// Answers with the wire error for `error`, as if the handler had thrown it.
-  public func fail(_ error: any Error) { fail(session.wireError(error)) }
-
   /// Ends the work and answers, by ``onCancel`` or else with `reason`.
   public func cancel(_ reason: RPCError = .cancelled) {
     guard !isAnswered, onCancel?(self) ?? true else { return }

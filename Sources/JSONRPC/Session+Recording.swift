@@ -1,7 +1,5 @@
 // Records the input exactly as it arrived, for replay.
 
-import JSON
-
 /// Input read and not yet recorded.
 struct Unrecorded {
   /// Bytes consumed by the framer without a message: headers, white space.

@@ -54,9 +54,8 @@ package enum BindingService: BindingHandlers {
     return { .init(revision: $0.revision, value: try written($0)) }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
+  package static func close(_ params: Close.Params, in world: inout World) throws {
     try world.close(BindingID(params.binding))
-    return { .init(revision: $0.revision) }
   }
 
   /// Writes a value at a path.
@@ -112,9 +111,8 @@ package enum BindingService: BindingHandlers {
     return expression
   }
 
-  package static func unlink(_ params: Unlink.Params, in world: inout World) throws -> Answer<Unlink.Result> {
+  package static func unlink(_ params: Unlink.Params, in world: inout World) throws {
     try world.close(LinkID(params.link))
-    return { .init(revision: $0.revision) }
   }
 
   private static func result(_ binding: Binding, in world: World) -> BindingProtocol.Binding {

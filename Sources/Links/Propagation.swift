@@ -4,6 +4,7 @@ import Expressions
 import GeoModel
 import Geometry
 import JSONRPC
+import Sorting
 import StateTree
 import WireCoding
 
@@ -66,13 +67,9 @@ package enum Propagation {
   ///
   /// - Complexity: O(log n).
   private static func author(of index: Int, in written: [Written]) -> (link: LinkID, part: ModelPath?)? {
-    var (low, high) = (0, written.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if written[middle].range.upperBound <= index { low = middle + 1 } else { high = middle }
-    }
-    guard low < written.count, written[low].range.contains(index) else { return nil }
-    return (written[low].link, written[low].part)
+    let found = written.partitioningIndex { $0.range.upperBound > index }
+    guard found < written.count, written[found].range.contains(index) else { return nil }
+    return (written[found].link, written[found].part)
   }
 
   /// Numbers of runs of dependents.

@@ -25,8 +25,7 @@ package enum StateService: StateHandlers {
   }
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
-    var patterns: [StatePattern] = []
-    for (index, path) in params.paths.enumerated() { patterns.append(try pattern(path, "/params/paths/\(index)")) }
+    let patterns = try params.paths.enumerated().map { try pattern($1, "/params/paths/\($0)") }
     let id = try client.subscribers.makeID()
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,

@@ -8,10 +8,9 @@ import JSONRPC
 import WireCoding
 
 package enum ViewModelService: ViewModelHandlers {
-  package static func define(_ params: Define.Params, in world: inout World) throws -> Answer<Define.Result> {
+  package static func define(_ params: Define.Params, in world: inout World) throws {
     try world.defineViewModel(
       ID(params.type), doc: params.doc, properties: try Wire.properties(params.properties, at: "/params/properties"))
-    return { .init(revision: $0.revision) }
   }
 
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<
@@ -74,9 +73,8 @@ package enum ViewModelService: ViewModelHandlers {
     }
   }
 
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
+  package static func close(_ params: Close.Params, in world: inout World) throws {
     try world.close(ViewModelID(params.viewModel))
-    return { .init(revision: $0.revision) }
   }
 
   private static func answer(_ id: ViewModelID) -> Answer<ViewModelProtocol.ViewModel> {
@@ -85,38 +83,29 @@ package enum ViewModelService: ViewModelHandlers {
 
   // MARK: Lists
 
-  package static func insertItems(_ params: InsertItems.Params, in world: inout World) throws -> Answer<
-    InsertItems.Result
-  > {
+  package static func insertItems(_ params: InsertItems.Params, in world: inout World) throws {
     try world.insertItems(
       try params.items.map { try Wire.value($0) }, into: ID(params.viewModel),
       at: try Wire.path(params.path, "path").names, before: params.before)
-    return { .init(revision: $0.revision) }
   }
 
-  package static func removeItems(_ params: RemoveItems.Params, in world: inout World) throws -> Answer<
-    RemoveItems.Result
-  > {
+  package static func removeItems(_ params: RemoveItems.Params, in world: inout World) throws {
     try world.removeItems(params.ids, from: ID(params.viewModel), at: try Wire.path(params.path, "path").names)
-    return { .init(revision: $0.revision) }
   }
 
-  package static func moveItems(_ params: MoveItems.Params, in world: inout World) throws -> Answer<MoveItems.Result> {
+  package static func moveItems(_ params: MoveItems.Params, in world: inout World) throws {
     try world.moveItems(
       params.ids, in: ID(params.viewModel), at: try Wire.path(params.path, "path").names, before: params.before)
-    return { .init(revision: $0.revision) }
   }
 
   // MARK: Shared objects
 
-  package static func provide(_ params: Provide.Params, in world: inout World) throws -> Answer<Provide.Result> {
+  package static func provide(_ params: Provide.Params, in world: inout World) throws {
     try world.provide(ID(params.viewModel), as: params.name, at: try Wire.object(params.node, "node", in: world))
-    return { .init(revision: $0.revision) }
   }
 
-  package static func withdraw(_ params: Withdraw.Params, in world: inout World) throws -> Answer<Withdraw.Result> {
+  package static func withdraw(_ params: Withdraw.Params, in world: inout World) throws {
     try world.withdraw(params.name, at: try Wire.object(params.node, "node", in: world))
-    return { .init(revision: $0.revision) }
   }
 
   package static func resolve(_ params: Resolve.Params, in world: World) throws -> Resolve.Result {

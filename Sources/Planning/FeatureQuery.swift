@@ -230,12 +230,9 @@ package struct FeatureQuery: Sendable {
 
   /// - Throws: `unknownField` for a field that the features do not have.
   package func terms(_ order: [FeatureOrder]) throws(ModelError) -> [SortTerm] {
-    var terms: [SortTerm] = []
-    for (index, each) in order.enumerated() {
-      terms.append(
-        SortTerm(column: try column(each.field, at: "/orderBy/\(index)/field"), isDescending: each.isDescending))
+    try order.enumerated().map { (index, each) throws(ModelError) in
+      SortTerm(column: try column(each.field, at: "/orderBy/\(index)/field"), isDescending: each.isDescending)
     }
-    return terms
   }
 
   /// The column of a field in a question.

@@ -4,7 +4,6 @@ import Expressions
 import FeatureStore
 import GeoModel
 import Geometry
-import SpatialRelations
 
 /// The features of a layer or an overlay at one moment.
 package struct FeatureSet: Sendable {

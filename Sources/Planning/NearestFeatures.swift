@@ -4,7 +4,6 @@ import FeatureStore
 import GeoModel
 import Geometry
 import Proximity
-import Statistics
 
 /// A search for the features nearest to places.
 package struct NearestFeatures: Sendable {

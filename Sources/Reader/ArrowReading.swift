@@ -1,7 +1,6 @@
 // Reads a layer by columns through GDAL's Apache Arrow interface: several times faster than feature by feature.
 
 import CGDAL
-import Geometry
 import Reading
 
 extension FeatureDataset {

@@ -1,7 +1,6 @@
 // Reads a layer: each GDAL feature becomes a row of a block and is released.
 
 import CGDAL
-import Geometry
 import Reading
 
 extension FeatureDataset {

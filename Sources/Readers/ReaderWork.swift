@@ -1,7 +1,5 @@
 // One request to a reader or writer: its replies, its messages, and the cause of its death.
 
-import JSON
-import Platform
 import Reading
 import Synchronization
 

@@ -1,7 +1,6 @@
 // Two geometries in one file of shared memory, for an engine.
 
 import Geometry
-import Platform
 
 extension SpatialRelation {
   /// All but patterns.

@@ -1,6 +1,5 @@
 // The index's tree: a B+-tree along the Hilbert curve whose nodes carry boxes; search and counting.
 
-import Geometry
 import Sorting
 
 /// A dynamic Hilbert R-tree.

@@ -2,7 +2,6 @@
 
 import FeatureStore
 import Filtering
-import Geometry
 import Sorting
 
 extension FeatureStore {

@@ -1,6 +1,5 @@
 // Statistics of features by groups: their definitions and results.
 
-import Expressions
 import FeatureStore
 import Filtering
 import Geometry

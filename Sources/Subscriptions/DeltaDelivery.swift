@@ -143,14 +143,10 @@ package final class DeltaDelivery: Delivery {
       entry(.replace, "\(list)/\(index)", id: element.id.string) { $0.raw(element.text.string) }
     case .move(let from, let to, let id):
       changes.beginObject()
-      changes.key("op")
-      StateProtocol.PatchOperation.move.encode(to: &changes)
-      changes.key("from")
-      changes.value("\(list)/\(from)")
-      changes.key("path")
-      changes.value("\(list)/\(to)")
-      changes.key("id")
-      changes.value(id)
+      changes.member("op", StateProtocol.PatchOperation.move)
+      changes.member("from", "\(list)/\(from)")
+      changes.member("path", "\(list)/\(to)")
+      changes.member("id", id)
       changes.endObject()
     }
   }
@@ -159,18 +155,13 @@ package final class DeltaDelivery: Delivery {
     _ operation: StateSubscriber.Operation, _ path: String, id: String? = nil, _ write: (inout JSONWriter) -> Void
   ) {
     changes.beginObject()
-    changes.key("op")
-    operation.wire.encode(to: &changes)
-    changes.key("path")
-    changes.value(path)
+    changes.member("op", operation.wire)
+    changes.member("path", path)
     if operation != .remove {
       changes.key("value")
       write(&changes)
     }
-    if let id {
-      changes.key("id")
-      changes.value(id)
-    }
+    changes.member("id", id)
     changes.endObject()
   }
 
@@ -178,14 +169,10 @@ package final class DeltaDelivery: Delivery {
   package static func open(
     _ subscription: String, base: Int, revision: Int, _ origins: [Origin], _ writer: inout JSONWriter
   ) {
-    writer.key("subscription")
-    writer.value(subscription)
-    writer.key("base")
-    writer.value(base)
-    writer.key("revision")
-    writer.value(revision)
-    writer.key("origins")
-    writer.array(origins) { Wire.origin($0).encode(to: &$1) }
+    writer.member("subscription", subscription)
+    writer.member("base", base)
+    writer.member("revision", revision)
+    writer.member("origins", origins.map(Wire.origin))
     writer.key("changes")
   }
 
@@ -194,10 +181,7 @@ package final class DeltaDelivery: Delivery {
       Self.open(subscription, base: base, revision: revision, origins, &writer)
       writer.raw(changes.bytes)
       writer.endArray()
-      if let isLast {
-        writer.key("isLast")
-        writer.value(isLast)
-      }
+      writer.member("isLast", isLast)
     }
     if isLast == false { hasParts = true }
     revisionReached = revision

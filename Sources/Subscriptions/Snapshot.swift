@@ -93,14 +93,9 @@ package struct Snapshot {
   /// - Parameter whole: the values; nil when they follow in parts.
   func resync(_ subscription: String, _ whole: [StateProtocol.StateValue]?, to session: Session) {
     session.notify("state/resynced") { writer in
-      writer.key("subscription")
-      writer.value(subscription)
-      writer.key("revision")
-      writer.value(revision)
-      if let whole {
-        writer.key("snapshot")
-        writer.array(whole) { $0.encode(to: &$1) }
-      }
+      writer.member("subscription", subscription)
+      writer.member("revision", revision)
+      writer.member("snapshot", whole)
     }
   }
 }

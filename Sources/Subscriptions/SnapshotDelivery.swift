@@ -4,7 +4,6 @@ import GeoModel
 import JSON
 import JSONRPC
 import StateTree
-import WireCoding
 
 /// `state/snapshotPart` notifications until all values are sent.
 final class SnapshotDelivery: Delivery {
@@ -85,8 +84,7 @@ final class SnapshotDelivery: Delivery {
 
   private func value(_ path: ModelPath, _ write: (inout JSONWriter) -> Void) {
     values.beginObject()
-    values.key("path")
-    values.value(path.description)
+    values.member("path", path.description)
     values.key("value")
     write(&values)
     values.endObject()
@@ -95,14 +93,11 @@ final class SnapshotDelivery: Delivery {
   private func send(isLast: Bool, _ session: Session) {
     values.endArray()
     session.notify("state/snapshotPart") { writer in
-      writer.key("subscription")
-      writer.value(subscription)
-      writer.key("revision")
-      writer.value(snapshot.revision)
+      writer.member("subscription", subscription)
+      writer.member("revision", snapshot.revision)
       writer.key("values")
       writer.raw(values.bytes)
-      writer.key("isLast")
-      writer.value(isLast)
+      writer.member("isLast", isLast)
     }
     values.reset()
     values.beginArray()

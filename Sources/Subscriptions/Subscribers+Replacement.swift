@@ -1,7 +1,6 @@
 // Replacement of the document: which subscriptions get the differences of its objects, and which a fresh snapshot.
 
 import GeoModel
-import JSONRPC
 import StateTree
 
 extension Subscribers {

@@ -52,14 +52,7 @@ package struct AttributeColumn {
 
   package mutating func append(_ value: AttributeValue) {
     var scratch = JSONWriter(capacity: 64)
-    switch value {
-    case .null: append(.null, &scratch)
-    case .bool(let flag): append(.bool(flag), &scratch)
-    case .integer(let number): append(.integer(number), &scratch)
-    case .double(let number): append(.double(number), &scratch)
-    case .string(var text): text.withUTF8 { append(.string(UnsafeRawBufferPointer($0)), &scratch) }
-    case .json(var text): text.withUTF8 { append(.json(UnsafeRawBufferPointer($0)), &scratch) }
-    }
+    value.withAttribute { append($0, &scratch) }
   }
 
   private static func isExact(_ number: Int64) -> Bool { Int64(exactly: Double(number)) == number }

@@ -109,8 +109,7 @@ package enum ColumnReader {
     guard type == "float64" || type == "int64" else {
       throw value["type"].error(expected: "one of \"float64\", \"int64\"")
     }
-    guard value["data"].kind == .string else { throw value["data"].typeError(expected: "base64") }
-    guard let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
+    guard value["data"].kind == .string, let bytes = value["data"].withUTF8({ Base64.decode($0) }) else {
       throw value["data"].typeError(expected: "base64")
     }
     guard bytes.count.isMultiple(of: 8) else {

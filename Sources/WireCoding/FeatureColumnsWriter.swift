@@ -24,8 +24,6 @@ package struct FeatureColumnsWriter: ~Copyable {
     attributes = numbers.map { _ in AttributeColumn() }
   }
 
-  package var count: Int { ids.count }
-
   /// The approximate size of the columns as text.
   package var byteCount: Int {
     let bytes = (ids.count + (selection.geometry ? offsets.count : 0)) * 8 + geometry.count
@@ -94,8 +92,7 @@ package struct FeatureColumnsWriter: ~Copyable {
         writer.beginObject()
         writer.member("type", "WKB")
         PackedColumn.write(data, to: &writer)
-        writer.key("offsets")
-        offsets.encode(to: &writer)
+        writer.member("offsets", offsets)
         writer.endObject()
       }
     }

@@ -1,8 +1,6 @@
 // Writes graphics and features from the columns of a store, without an object for each.
 
 import FeatureStore
-import GeoModel
-import GeoProtocol
 import Geometry
 import JSON
 

@@ -90,10 +90,7 @@ enum GeometryReader {
     _ value: JSONValue, _ read: (JSONValue) throws(WireFault) -> T
   ) throws(WireFault) -> [T] {
     guard value.kind == .array else { throw fault(value, "array") }
-    var result: [T] = []
-    result.reserveCapacity(value.count)
-    for index in 0..<value.count { result.append(try read(value[index])) }
-    return result
+    return try (0..<value.count).map { (index) throws(WireFault) in try read(value[index]) }
   }
 
   private static func position(_ value: JSONValue, allowEmpty: Bool) throws(WireFault) -> Point? {

@@ -3,7 +3,6 @@
 import GeoModel
 import GeoProtocol
 import Geometry
-import JSON
 
 extension Wire {
   package static func basemap(_ basemap: Basemap) -> MapProtocol.Basemap {

@@ -14,8 +14,7 @@ extension Wire {
   package static func object<Object: Entity>(_ object: Object, _ world: World) -> JSONOpaque {
     .made { writer in
       begin(object, &writer)
-      writer.key("revision")
-      writer.value(object.revision)
+      writer.member("revision", object.revision)
       for member in Object.members where member.traits.contains(.returned) {
         guard let value = member.value(of: object, in: world), !value.isNull else { continue }
         writer.key(member.name)

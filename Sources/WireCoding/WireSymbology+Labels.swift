@@ -11,11 +11,9 @@ extension Wire {
 
   package static func labels(_ labels: [SymbologyProtocol.LabelDefinition]) throws(SymbologyError) -> [LabelDefinition]
   {
-    var result: [LabelDefinition] = []
-    for (index, each) in labels.enumerated() {
-      result.append(try within(String(index)) { () throws(SymbologyError) in try label(each) })
+    try labels.enumerated().map { (index, each) throws(SymbologyError) in
+      try within(String(index)) { () throws(SymbologyError) in try label(each) }
     }
-    return result
   }
 
   private static func label(_ label: SymbologyProtocol.LabelDefinition) throws(SymbologyError) -> LabelDefinition {

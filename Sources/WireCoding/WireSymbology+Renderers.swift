@@ -207,18 +207,7 @@ extension Wire {
   }
 
   /// An attribute's value as JSON.
-  package static func opaque(_ value: AttributeValue) -> JSONOpaque {
-    .written { writer in
-      switch value {
-      case .null: writer.null()
-      case .bool(let flag): writer.value(flag)
-      case .integer(let number): writer.value(number)
-      case .double(let number): writer.value(number)
-      case .string(let text): writer.value(text)
-      case .json(let text): writer.raw(text)
-      }
-    }
-  }
+  package static func opaque(_ value: AttributeValue) -> JSONOpaque { .written { value.encode(to: &$0) } }
 
   private static func variable(_ variable: VisualVariable) -> SymbologyProtocol.VisualVariable {
     let field = field(variable.source)

@@ -1,5 +1,6 @@
 // Converts values of view models and of the environment between JSON of any shape and the model.
 
+import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
@@ -73,6 +74,12 @@ extension Wire {
   }
 }
 
+extension AttributeValue: JSONEncodable {
+  public func encode(to writer: inout JSONWriter) {
+    withAttribute { FeatureWriter.write($0, to: &writer) }
+  }
+}
+
 extension Value: JSONEncodable {
   /// Nil if the text is not JSON or is nested too deep.
   package init?(json text: String) {
@@ -104,13 +111,7 @@ extension Value: JSONEncodable {
     case .string(let text): writer.value(text)
     case .array(let elements): writer.array(elements) { $0.encode(to: &$1) }
     case .object(let members):
-      writer.beginObject()
-      for name in members.names {
-        guard let value = members[name] else { continue }
-        writer.key(name)
-        value.encode(to: &writer)
-      }
-      writer.endObject()
+      writer.object(members.names.lazy.map { (name: $0, value: members[$0] ?? .null) })
     }
   }
 }

@@ -247,6 +247,9 @@ struct Method {
   var errors: [String]
   var exampleParams: Tree?
   var exampleResult: Tree?
+
+  /// Whether it is a command whose result is the world's revision alone.
+  var answersRevision: Bool { shape == .command && result.properties.map(\.name) == ["revision"] }
 }
 
 struct Notification {

@@ -32,6 +32,7 @@ struct Generator {
       ("GeoModel", ["Members.swift": ModelMembers(definition: definition).file(), "Kinds.swift": kinds.model()]),
       ("WireCoding", ["Words.swift": ModelWords(definition: definition).file()]),
       ("Links", ["Updates.swift": ModelMembers(definition: definition).updates()]),
+      ("Handlers", ["Objects.swift": kinds.handlers()]),
       ("Documents", ["SavedKinds.swift": kinds.documents()]),
       ("Host", ["Services.swift": kinds.services(["Documents", "Handlers", "Links"])]),
     ]

@@ -129,6 +129,37 @@ struct SwiftKinds {
 
   // MARK: Services
 
+  /// The handlers that are the same for all kinds: those that get and close one object by its id, and list all objects.
+  func handlers() -> String {
+    var lines = Lines(imports: ["GeoModel", "GeoProtocol", "JSON", "WireCoding"])
+    for kind in kinds {
+      guard let type = definition.types.first(where: { $0.collection == kind.collection }) else { continue }
+      let methods = definition.methods.filter { $0.domain == kind.domain }
+        .compactMap { handler(of: $0, kind, type.name) }
+      guard !methods.isEmpty else { continue }
+      lines.block("extension \(Names.upperCamel(kind.domain))Service {") { lines in
+        for (signature, body) in methods { lines.block("package static func \(signature) {") { $0.add(body) } }
+      }
+      lines.add()
+    }
+    return lines.text
+  }
+
+  private func handler(of method: Method, _ kind: Kind, _ type: String) -> (signature: String, body: String)? {
+    let id = "\(kind.model)ID(params.\(kind.noun))"
+    let isOfOne = method.params.properties.map(\.name) == [kind.noun]
+    switch (Names.verb(method.name), method.result) {
+    case ("get", .type(.named(type))) where isOfOne:
+      return ("get(_ params: Get.Params, in world: World) throws -> JSONOpaque", "try Wire.object(\(id), in: world)")
+    case ("list", .properties(let result)) where method.params.properties.isEmpty && result.count == 2:
+      let list = "\(kind.collection): world.\(kind.collection).values.map { Wire.object($0, world) }"
+      return ("list(_ params: List.Params, in world: World) -> List.Result", ".init(revision: world.revision, \(list))")
+    case ("close", .properties) where isOfOne:
+      return ("close(_ params: Close.Params, in world: inout World) throws", "try world.close(\(id))")
+    default: return nil
+    }
+  }
+
   /// Registers the services of all domains.
   func services(_ modules: [String]) -> String {
     var lines = Lines(imports: modules)

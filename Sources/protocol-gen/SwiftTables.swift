@@ -26,7 +26,7 @@ struct SwiftTables {
     lines.block("extension \(name) {") { lines in
       lines.add("/// Hands every method of `\(domain.name)` to `host`.")
       lines.block("public static func register(on host: some MethodHost<Types>) {") { lines in
-        for method in methods { lines.add(registration(method)) }
+        for method in methods { register(method, &lines) }
       }
     }
     return lines.text
@@ -37,8 +37,9 @@ struct SwiftTables {
     let function = Names.swiftCase(verb)
     let scope = Names.upperCamel(verb)
     let params = "_ params: \(scope).Params"
-    func add(_ signature: String, _ result: String) {
-      let line = "static func \(signature) throws -> \(result)"
+    func add(_ signature: String, _ result: String?) {
+      let outcome = "throws" + (result.map { " -> " + $0 } ?? "")
+      let line = "static func \(signature) \(outcome)"
       if line.count + lines.indentation <= 118 {
         lines.add(line)
         return
@@ -46,11 +47,13 @@ struct SwiftTables {
       let open = signature.firstIndex(of: "(") ?? signature.startIndex
       lines.add("static func \(signature[...open])")
       lines.add("  \(signature[signature.index(after: open)...].dropLast())")
-      lines.add(") throws -> \(result)")
+      lines.add(") \(outcome)")
     }
     switch method.shape {
     case .query: add("\(function)(\(params), in world: Types.World)", "\(scope).Result")
-    case .command: add("\(function)(\(params), in world: inout Types.World)", "Answer<\(scope).Result>")
+    case .command:
+      let result = method.answersRevision ? nil : "Answer<\(scope).Result>"
+      add("\(function)(\(params), in world: inout Types.World)", result)
     case .process:
       add("\(function)(\(params), in world: inout Types.World)", "Types.Process")
       add("\(verb)Ended(\(params), _ end: Types.ProcessEnd, in world: Types.World)", "\(scope).Result")
@@ -60,11 +63,17 @@ struct SwiftTables {
     }
   }
 
-  private func registration(_ method: Method) -> String {
+  private func register(_ method: Method, _ lines: inout Lines) {
     let verb = Names.verb(method.name)
     let function = Names.swiftCase(verb)
-    if method.shape == .process { return "host.process(\"\(method.name)\", start: \(function), end: \(verb)Ended)" }
-    return "host.\(method.shape.rawValue)(\"\(method.name)\", \(function))"
+    let call = "host.\(method.shape.rawValue)(\"\(method.name)\""
+    if method.shape == .process { return lines.add("\(call), start: \(function), end: \(verb)Ended)") }
+    guard method.answersRevision else { return lines.add("\(call), \(function))") }
+    let scope = Names.upperCamel(verb)
+    lines.block("\(call)) { (params: \(scope).Params, world: inout Types.World) in") { lines in
+      lines.add("try \(function)(params, in: &world)")
+      lines.add("return { \(scope).Result(revision: Types.revision(of: $0)) }")
+    }
   }
 
   // MARK: Tables

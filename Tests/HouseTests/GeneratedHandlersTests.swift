@@ -14,6 +14,7 @@ private final class Host: MethodHost {
     typealias ProcessEnd = Bool
     typealias TaskKind = Never
     typealias Prerequisite = Never
+    static func revision(of world: Int) -> Int { world }
   }
   var log: [String] = []
 

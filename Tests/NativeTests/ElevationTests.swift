@@ -173,3 +173,9 @@ import Testing
     }
   }
 }
+
+extension ElevationRaster {
+  fileprivate func sample(_ point: Point, interpolation: Interpolation = .bilinear) throws -> HeightSample {
+    try sample(Positions(values: [point.x, point.y]), interpolation: interpolation)[0]
+  }
+}

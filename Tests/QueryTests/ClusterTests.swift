@@ -231,3 +231,14 @@ private struct PointMaker {
     #expect(cache.objects == [])
   }
 }
+
+extension ClusterTree {
+  /// The nodes in a box at a zoom: clusters and single points, in no particular order.
+  func nodes(in box: Box, zoom: Int) -> [ClusterNode] {
+    var found: [ClusterNode] = []
+    forEachEntry(in: box, at: levels[level(zoom)]) { found.append($0.node) }
+    return found
+  }
+
+  func nodeCount(zoom: Int) -> Int { levels[level(zoom)].rows.reduce(0) { $0 + $1.count } }
+}

@@ -26,7 +26,7 @@ extension QueryBenchmarks {
     var sum = 0
     let full = Bench.microseconds(boxes) { box in
       let rows = store.rows(in: [box])
-      store.forEach(in: rows) { row in
+      store.forEach(in: rows[...]) { row in
         sum &+= row.id
         row.forEachAttribute { _, value in
           switch value {
@@ -35,6 +35,7 @@ extension QueryBenchmarks {
           default: break
           }
         }
+        return true
       }
       return rows.count
     }

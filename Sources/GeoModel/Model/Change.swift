@@ -39,11 +39,6 @@ public struct GraphicsEdit: Hashable, Sendable {
   public enum Kind: Hashable, Sendable { case added, updated, removed }
   public let kind: Kind
   public let ids: GraphicIDs
-
-  init(_ kind: Kind, _ ids: GraphicIDs) {
-    self.kind = kind
-    self.ids = ids
-  }
 }
 
 /// One change. It holds no values: readers read them from the world at the same revision.

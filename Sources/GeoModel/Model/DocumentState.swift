@@ -1,7 +1,5 @@
 // The state of the open document: its file, its saves, and members of the file that this version does not know.
 
-import Geometry
-
 /// The document that the world holds.
 public struct DocumentState: Sendable {
   /// The absolute path of the document's file; nil before the first save.

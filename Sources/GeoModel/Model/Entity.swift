@@ -137,12 +137,4 @@ public struct ObjectMembers {
   public let names: (_ isMeant: (MemberShape) -> Bool) -> [String]
   /// A member; nil if there is none with the name.
   public let member: (_ name: String) -> (value: MemberValue, shape: MemberShape)?
-
-  init(
-    names: @escaping (_ isMeant: (MemberShape) -> Bool) -> [String],
-    member: @escaping (_ name: String) -> (value: MemberValue, shape: MemberShape)?
-  ) {
-    self.names = names
-    self.member = member
-  }
 }

@@ -42,13 +42,6 @@ extension LayerFeatures {
     selectedCount = isUnfiltered || store.selectedCount == 0 ? store.selectedCount : shown(store.selectedRows).count
   }
 
-  /// Filters ids to those of visible features.
-  func shown(_ ids: [Int]) -> Set<Int> {
-    guard let store, !isUnfiltered else { return Set(ids) }
-    let rows = Set(ids.compactMap { store.row(of: $0) }).sorted()
-    return Set(shown(rows).compactMap { store[$0]?.id })
-  }
-
   /// Whether the visible features may differ from those of `other`.
   func filtersDiffer(from other: LayerFeatures) -> Bool {
     definitionExpression != other.definitionExpression || time != other.time

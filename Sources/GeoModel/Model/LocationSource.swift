@@ -1,6 +1,7 @@
 // Location sources, and the simulated one that moves along a line.
 
 import Geometry
+import Sorting
 
 /// A location with its accuracy, speed and course. Nil members are unknown.
 public struct Location: Hashable, Sendable {

@@ -102,7 +102,7 @@ extension World {
     let ids = overlays[id]?.store.ids(of: changed) { _ in } ?? []
     try edit(id, isUndone: false) { (store, undoRecord) throws(StoreFailure) in
       store.toggleSelected(changed, recording: &undoRecord)
-      return ((), [GraphicsEdit(.updated, .list(ids))])
+      return ((), [GraphicsEdit(kind: .updated, ids: .list(ids))])
     }
     return overlays[id]?.selectedCount ?? 0
   }

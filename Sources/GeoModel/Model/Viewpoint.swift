@@ -37,15 +37,6 @@ public enum Viewpoint: Hashable, Sendable {
     }
   }
 
-  public var rotation: Double {
-    switch self {
-    case .centerAndScale(_, _, let rotation, _), .boundingGeometry(_, let rotation, _),
-      .boundingBox(_, let rotation, _):
-      rotation
-    case .camera(let camera): Camera.normalized(degrees: -camera.heading)
-    }
-  }
-
   /// The target that sets this viewpoint.
   public var target: ViewpointTarget {
     switch self {

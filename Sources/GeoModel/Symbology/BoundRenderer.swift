@@ -2,6 +2,7 @@
 
 import FeatureStore
 import Geometry
+import Sorting
 
 /// A renderer bound to the columns of a store, for evaluation over many rows.
 ///

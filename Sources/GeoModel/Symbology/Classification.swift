@@ -2,6 +2,7 @@
 
 import FeatureStore
 import Geometry
+import Sorting
 
 /// The method by which numbers are divided into classes.
 public enum ClassificationMethod: Hashable, Sendable, CaseIterable {

@@ -1,5 +1,7 @@
 // Ramps: linear interpolation of sizes, opacities and colors between stops.
 
+import Sorting
+
 /// A value that can be interpolated.
 public protocol Interpolable: Hashable, Sendable {
   /// The value at a fraction in 0...1 of the way to another.
@@ -58,20 +60,5 @@ public struct Ramp<Output: Interpolable>: Hashable, Sendable {
     // Halved first, as the difference of two finite numbers may overflow.
     let fraction = (value / 2 - low.value / 2) / (high.value / 2 - low.value / 2)
     return low.output.mixed(with: high.output, fraction: fraction)
-  }
-}
-
-extension Array {
-  /// The first index at which `predicate` is true, by binary search; the count if there is none. The predicate must be true for
-  /// all later elements.
-  @inline(__always)
-  func partitioningIndex(_ predicate: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

@@ -13,13 +13,7 @@ extension MemberValue {
     case .popup(let popup): return .popup(try popup.placed(place))
     case .labels(let labels): return .labels(try labels.placed(place))
     case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
-    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
-      .envelope,
-      .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
-      .properties,
-      .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
-      .viewpointTarget:
-      return self
+    default: return self
     }
   }
 }
@@ -72,9 +66,7 @@ extension FeatureReduction {
 
 extension [LabelDefinition] {
   fileprivate func placed(_ place: MemberValue.Placing) throws(SymbologyError) -> [LabelDefinition] {
-    var result: [LabelDefinition] = []
-    for (index, label) in enumerated() { result.append(try label.placed(at: String(index), place)) }
-    return result
+    try enumerated().map { (index, label) throws(SymbologyError) in try label.placed(at: String(index), place) }
   }
 }
 

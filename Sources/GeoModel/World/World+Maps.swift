@@ -56,8 +56,7 @@ extension World {
     {
       for layer in [basemap.baseLayers, basemap.referenceLayers].joined() { removeTree(layer) }
     }
-    var resolved: [MemberChange] = []
-    for change in changes { resolved.append(try self.resolved(change, in: container)) }
+    let resolved = try changes.map { (change) throws(ModelError) in try self.resolved(change, in: container) }
     switch container {
     case .map(let id):
       try update(id, resolved) { (map, _, _) throws(ModelError) in try map.content.checkScaleRange() }

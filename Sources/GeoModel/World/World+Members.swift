@@ -28,8 +28,7 @@ extension World {
     _ finish: (_ new: inout E, _ old: E, _ members: [Member<E>]) throws(ModelError) -> Void
   ) throws(ModelError) {
     let old = try self[keyPath: E.registry].require(id)
-    var members: [Member<E>] = []
-    for change in changes { members.append(try old.settableMember(change)) }
+    let members = try changes.map { (change) throws(ModelError) in try old.settableMember(change) }
     try self.change(id) { (object) throws(ModelError) in
       for (member, change) in zip(members, changes) { try member.set(change.value, of: &object) }
       try finish(&object, old, members)

@@ -54,7 +54,8 @@ extension World {
       let added = try store.append(batch, recording: &undoRecord)
       guard added.count > 0 else { return (added, []) }
       let minted = added.firstID.map { $0..<$0 + added.count - added.named.count } ?? 0..<0
-      return (added, [GraphicsEdit(.added, added.named.isEmpty ? .run(minted) : .list(added.named + minted))])
+      let ids: GraphicIDs = added.named.isEmpty ? .run(minted) : .list(added.named + minted)
+      return (added, [GraphicsEdit(kind: .added, ids: ids)])
     }
   }
 
@@ -78,7 +79,7 @@ extension World {
       guard !effective.isEmpty else { return ([], []) }
       try store.update(effective, recording: &undoRecord)
       let ids = effective.map(\.id)
-      return (ids, [GraphicsEdit(.updated, .list(ids))])
+      return (ids, [GraphicsEdit(kind: .updated, ids: .list(ids))])
     }
   }
 
@@ -97,7 +98,7 @@ extension World {
       }
       guard !moved.isEmpty else { return (0, []) }
       try store.move(ids, x: x, y: y, z: z, recording: &undoRecord)
-      return (moved.count, [GraphicsEdit(.updated, .list(moved.map { ids[$0] }))])
+      return (moved.count, [GraphicsEdit(kind: .updated, ids: .list(moved.map { ids[$0] }))])
     }
   }
 
@@ -113,10 +114,10 @@ extension World {
           return true
         }
         store.removeAll(recording: &undoRecord)
-        return (all.count, [GraphicsEdit(.removed, .list(all))])
+        return (all.count, [GraphicsEdit(kind: .removed, ids: .list(all))])
       }
       try store.remove(ids, recording: &undoRecord)
-      return (ids.count, [GraphicsEdit(.removed, .list(ids))])
+      return (ids.count, [GraphicsEdit(kind: .removed, ids: .list(ids))])
     }
   }
 
@@ -188,8 +189,8 @@ extension World {
 extension GraphicsEdit {
   static func edits(of changes: ChangedFeatures) -> [GraphicsEdit] {
     [
-      GraphicsEdit(.removed, .list(changes.removed)), GraphicsEdit(.added, .list(changes.added)),
-      GraphicsEdit(.updated, .list(changes.updated)),
+      GraphicsEdit(kind: .removed, ids: .list(changes.removed)), GraphicsEdit(kind: .added, ids: .list(changes.added)),
+      GraphicsEdit(kind: .updated, ids: .list(changes.updated)),
     ]
   }
 }

@@ -79,6 +79,6 @@ extension GraphicsEdit {
     var left: [Int] = []
     ids.forEach { if !graphics.contains($0) { left.append($0) } }
     guard left.count < ids.count else { return self }
-    return left.isEmpty ? nil : GraphicsEdit(kind, .list(left))
+    return left.isEmpty ? nil : GraphicsEdit(kind: kind, ids: .list(left))
   }
 }

@@ -26,14 +26,14 @@ public protocol BindingHandlers: MethodHandlers {
   static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Closes a binding.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Links two paths: changes of one end are propagated to the other, in one direction or both, within the same
   /// revision.
   static func link(_ params: Link.Params, in world: inout Types.World) throws -> Answer<Link.Result>
 
   /// Closes a link.
-  static func unlink(_ params: Unlink.Params, in world: inout Types.World) throws -> Answer<Unlink.Result>
+  static func unlink(_ params: Unlink.Params, in world: inout Types.World) throws
 }
 
 extension BindingHandlers {
@@ -43,8 +43,14 @@ extension BindingHandlers {
     host.query("binding/get", get)
     host.query("binding/list", list)
     host.command("binding/set", set)
-    host.command("binding/close", close)
+    host.command("binding/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("binding/link", link)
-    host.command("binding/unlink", unlink)
+    host.command("binding/unlink") { (params: Unlink.Params, world: inout Types.World) in
+      try unlink(params, in: &world)
+      return { Unlink.Result(revision: Types.revision(of: $0)) }
+    }
   }
 }

@@ -13,7 +13,7 @@ public protocol BookmarkHandlers: MethodHandlers {
   static func add(_ params: Add.Params, in world: inout Types.World) throws -> Answer<Add.Result>
 
   /// Removes a bookmark.
-  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Answer<Remove.Result>
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws
 
   /// Moves a bookmark within the list.
   static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
@@ -23,7 +23,10 @@ extension BookmarkHandlers {
   /// Hands every method of `bookmark` to `host`.
   public static func register(on host: some MethodHost<Types>) {
     host.command("bookmark/add", add)
-    host.command("bookmark/remove", remove)
+    host.command("bookmark/remove") { (params: Remove.Params, world: inout Types.World) in
+      try remove(params, in: &world)
+      return { Remove.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("bookmark/move", move)
   }
 }

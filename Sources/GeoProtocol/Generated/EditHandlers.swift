@@ -19,13 +19,13 @@ public protocol EditHandlers: MethodHandlers {
   static func redo(_ params: Redo.Params, in world: inout Types.World) throws -> Answer<Redo.Result>
 
   /// Begins an edit, such as a drag: all commands until `edit/end` make one step.
-  static func begin(_ params: Begin.Params, in world: inout Types.World) throws -> Answer<Begin.Result>
+  static func begin(_ params: Begin.Params, in world: inout Types.World) throws
 
   /// Ends the edit in progress.
-  static func end(_ params: End.Params, in world: inout Types.World) throws -> Answer<End.Result>
+  static func end(_ params: End.Params, in world: inout Types.World) throws
 
   /// Ends the edit in progress and undoes its changes.
-  static func cancel(_ params: Cancel.Params, in world: inout Types.World) throws -> Answer<Cancel.Result>
+  static func cancel(_ params: Cancel.Params, in world: inout Types.World) throws
 
   /// The steps that can be undone and redone.
   static func history(_ params: History.Params, in world: Types.World) throws -> History.Result
@@ -36,9 +36,18 @@ extension EditHandlers {
   public static func register(on host: some MethodHost<Types>) {
     host.command("edit/undo", undo)
     host.command("edit/redo", redo)
-    host.command("edit/begin", begin)
-    host.command("edit/end", end)
-    host.command("edit/cancel", cancel)
+    host.command("edit/begin") { (params: Begin.Params, world: inout Types.World) in
+      try begin(params, in: &world)
+      return { Begin.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("edit/end") { (params: End.Params, world: inout Types.World) in
+      try end(params, in: &world)
+      return { End.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("edit/cancel") { (params: Cancel.Params, world: inout Types.World) in
+      try cancel(params, in: &world)
+      return { Cancel.Result(revision: Types.revision(of: $0)) }
+    }
     host.query("edit/history", history)
   }
 }

@@ -12,16 +12,16 @@ public protocol EnvironmentHandlers: MethodHandlers {
   typealias ListKeys = EnvironmentProtocol.ListKeys
 
   /// Registers a key.
-  static func register(_ params: Register.Params, in world: inout Types.World) throws -> Answer<Register.Result>
+  static func register(_ params: Register.Params, in world: inout Types.World) throws
 
   /// Sets a value at a node.
-  static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
+  static func set(_ params: Set.Params, in world: inout Types.World) throws
 
   /// The values of a node, and their sources.
   static func get(_ params: Get.Params, in world: Types.World) throws -> Get.Result
 
   /// Clears values set at a node; those of an ancestor, or the defaults, apply again.
-  static func clear(_ params: Clear.Params, in world: inout Types.World) throws -> Answer<Clear.Result>
+  static func clear(_ params: Clear.Params, in world: inout Types.World) throws
 
   /// All keys.
   static func listKeys(_ params: ListKeys.Params, in world: Types.World) throws -> ListKeys.Result
@@ -30,10 +30,19 @@ public protocol EnvironmentHandlers: MethodHandlers {
 extension EnvironmentHandlers {
   /// Hands every method of `environment` to `host`.
   public static func register(on host: some MethodHost<Types>) {
-    host.command("environment/register", register)
-    host.command("environment/set", set)
+    host.command("environment/register") { (params: Register.Params, world: inout Types.World) in
+      try register(params, in: &world)
+      return { Register.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("environment/set") { (params: Set.Params, world: inout Types.World) in
+      try set(params, in: &world)
+      return { Set.Result(revision: Types.revision(of: $0)) }
+    }
     host.query("environment/get", get)
-    host.command("environment/clear", clear)
+    host.command("environment/clear") { (params: Clear.Params, world: inout Types.World) in
+      try clear(params, in: &world)
+      return { Clear.Result(revision: Types.revision(of: $0)) }
+    }
     host.query("environment/listKeys", listKeys)
   }
 }

@@ -39,7 +39,7 @@ public protocol LayerHandlers: MethodHandlers {
   static func addTable(_ params: AddTable.Params, in world: inout Types.World) throws -> Answer<AddTable.Result>
 
   /// Removes a layer, a group with all layers in it, or a table, from its map or scene, and closes it.
-  static func remove(_ params: Remove.Params, in world: inout Types.World) throws -> Answer<Remove.Result>
+  static func remove(_ params: Remove.Params, in world: inout Types.World) throws
 
   /// Moves a layer within the drawing order of its map or scene, into a group, out of one, or to another list.
   static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
@@ -88,7 +88,10 @@ extension LayerHandlers {
     host.command("layer/add", add)
     host.command("layer/addGroup", addGroup)
     host.command("layer/addTable", addTable)
-    host.command("layer/remove", remove)
+    host.command("layer/remove") { (params: Remove.Params, world: inout Types.World) in
+      try remove(params, in: &world)
+      return { Remove.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("layer/move", move)
     host.command("layer/update", update)
     host.command("layer/select", select)

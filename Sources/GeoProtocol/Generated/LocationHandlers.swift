@@ -35,7 +35,7 @@ public protocol LocationHandlers: MethodHandlers {
   static func stopEnded(_ params: Stop.Params, _ end: Types.ProcessEnd, in world: Types.World) throws -> Stop.Result
 
   /// Stops and closes a source.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Observes a source by `location/changed` and `location/statusChanged`, until `state/unobserve` or the closing of
   /// the source.
@@ -50,7 +50,10 @@ extension LocationHandlers {
     host.query("location/list", list)
     host.process("location/start", start: start, end: startEnded)
     host.process("location/stop", start: stop, end: stopEnded)
-    host.command("location/close", close)
+    host.command("location/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
     host.session("location/observe", observe)
   }
 }

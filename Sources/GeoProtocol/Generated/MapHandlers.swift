@@ -24,7 +24,7 @@ public protocol MapHandlers: MethodHandlers {
   static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Closes a map, its layers, and the views that show it.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 }
 
 extension MapHandlers {
@@ -34,6 +34,9 @@ extension MapHandlers {
     host.query("map/get", get)
     host.query("map/list", list)
     host.command("map/update", update)
-    host.command("map/close", close)
+    host.command("map/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
   }
 }

@@ -39,7 +39,7 @@ public protocol OverlayHandlers: MethodHandlers {
   static func move(_ params: Move.Params, in world: inout Types.World) throws -> Answer<Move.Result>
 
   /// Closes an overlay.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Adds graphics on top.
   static func addGraphics(
@@ -94,7 +94,10 @@ extension OverlayHandlers {
     host.query("overlay/list", list)
     host.command("overlay/update", update)
     host.command("overlay/move", move)
-    host.command("overlay/close", close)
+    host.command("overlay/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("overlay/addGraphics", addGraphics)
     host.command("overlay/addColumns", addColumns)
     host.command("overlay/updateGraphics", updateGraphics)

@@ -29,7 +29,7 @@ public protocol SceneHandlers: MethodHandlers {
   static func update(_ params: Update.Params, in world: inout Types.World) throws -> Answer<Update.Result>
 
   /// Closes a scene, its layers, and the views that show it.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Opens a raster (GeoTIFF) and adds it to the ground.
   static func addElevationSource(
@@ -37,9 +37,7 @@ public protocol SceneHandlers: MethodHandlers {
   ) throws -> TaskPlan<Types, AddElevationSource.Result>
 
   /// Removes a raster from the ground.
-  static func removeElevationSource(
-    _ params: RemoveElevationSource.Params, in world: inout Types.World
-  ) throws -> Answer<RemoveElevationSource.Result>
+  static func removeElevationSource(_ params: RemoveElevationSource.Params, in world: inout Types.World) throws
 
   /// Opens the raster of an elevation source again that failed when a document was opened.
   static func retryElevationSource(
@@ -64,9 +62,15 @@ extension SceneHandlers {
     host.query("scene/get", get)
     host.query("scene/list", list)
     host.command("scene/update", update)
-    host.command("scene/close", close)
+    host.command("scene/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
     host.task("scene/addElevationSource", addElevationSource)
-    host.command("scene/removeElevationSource", removeElevationSource)
+    host.command("scene/removeElevationSource") { (params: RemoveElevationSource.Params, world: inout Types.World) in
+      try removeElevationSource(params, in: &world)
+      return { RemoveElevationSource.Result(revision: Types.revision(of: $0)) }
+    }
     host.task("scene/retryElevationSource", retryElevationSource)
     host.command("scene/moveElevationSource", moveElevationSource)
     host.task("scene/elevation", elevation)

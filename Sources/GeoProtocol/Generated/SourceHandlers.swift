@@ -30,7 +30,7 @@ public protocol SourceHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a source.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 }
 
 extension SourceHandlers {
@@ -41,6 +41,9 @@ extension SourceHandlers {
     host.command("source/addColumns", addColumns)
     host.query("source/get", get)
     host.query("source/list", list)
-    host.command("source/close", close)
+    host.command("source/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
   }
 }

@@ -33,7 +33,7 @@ public protocol ViewHandlers: MethodHandlers {
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
   /// Closes a view and its overlays; its tasks are answered with `cancelled` before the reply.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Shows another map or scene in an open view, with its id, screen, overlays and location display.
   static func setContent(_ params: SetContent.Params, in world: inout Types.World) throws -> Answer<SetContent.Result>
@@ -94,7 +94,10 @@ extension ViewHandlers {
     host.command("view/create", create)
     host.query("view/get", get)
     host.query("view/list", list)
-    host.command("view/close", close)
+    host.command("view/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("view/setContent", setContent)
     host.command("view/resize", resize)
     host.query("view/getViewpoint", getViewpoint)

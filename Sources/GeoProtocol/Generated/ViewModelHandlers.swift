@@ -19,7 +19,7 @@ public protocol ViewModelHandlers: MethodHandlers {
   typealias Resolve = ViewModelProtocol.Resolve
 
   /// Defines a type of view models, for the rest of the session.
-  static func define(_ params: Define.Params, in world: inout Types.World) throws -> Answer<Define.Result>
+  static func define(_ params: Define.Params, in world: inout Types.World) throws
 
   /// Creates a view model from a type or from its own properties.
   static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
@@ -34,26 +34,22 @@ public protocol ViewModelHandlers: MethodHandlers {
   static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Inserts items into a list whose items are ids, or objects with an `id`.
-  static func insertItems(
-    _ params: InsertItems.Params, in world: inout Types.World
-  ) throws -> Answer<InsertItems.Result>
+  static func insertItems(_ params: InsertItems.Params, in world: inout Types.World) throws
 
   /// Removes items from a list, by their ids.
-  static func removeItems(
-    _ params: RemoveItems.Params, in world: inout Types.World
-  ) throws -> Answer<RemoveItems.Result>
+  static func removeItems(_ params: RemoveItems.Params, in world: inout Types.World) throws
 
   /// Moves items of a list, by their ids, together and in the given order.
-  static func moveItems(_ params: MoveItems.Params, in world: inout Types.World) throws -> Answer<MoveItems.Result>
+  static func moveItems(_ params: MoveItems.Params, in world: inout Types.World) throws
 
   /// Closes a view model and what it owns.
-  static func close(_ params: Close.Params, in world: inout Types.World) throws -> Answer<Close.Result>
+  static func close(_ params: Close.Params, in world: inout Types.World) throws
 
   /// Shares a view model with a node and all below it (session, then map or scene, then view, then overlay or layer).
-  static func provide(_ params: Provide.Params, in world: inout Types.World) throws -> Answer<Provide.Result>
+  static func provide(_ params: Provide.Params, in world: inout Types.World) throws
 
   /// Ends the sharing of a name at a node; that of an ancestor applies again.
-  static func withdraw(_ params: Withdraw.Params, in world: inout Types.World) throws -> Answer<Withdraw.Result>
+  static func withdraw(_ params: Withdraw.Params, in world: inout Types.World) throws
 
   /// The view model that a node or its nearest ancestor shares under a name.
   static func resolve(_ params: Resolve.Params, in world: Types.World) throws -> Resolve.Result
@@ -62,17 +58,38 @@ public protocol ViewModelHandlers: MethodHandlers {
 extension ViewModelHandlers {
   /// Hands every method of `viewModel` to `host`.
   public static func register(on host: some MethodHost<Types>) {
-    host.command("viewModel/define", define)
+    host.command("viewModel/define") { (params: Define.Params, world: inout Types.World) in
+      try define(params, in: &world)
+      return { Define.Result(revision: Types.revision(of: $0)) }
+    }
     host.command("viewModel/create", create)
     host.query("viewModel/get", get)
     host.query("viewModel/list", list)
     host.command("viewModel/set", set)
-    host.command("viewModel/insertItems", insertItems)
-    host.command("viewModel/removeItems", removeItems)
-    host.command("viewModel/moveItems", moveItems)
-    host.command("viewModel/close", close)
-    host.command("viewModel/provide", provide)
-    host.command("viewModel/withdraw", withdraw)
+    host.command("viewModel/insertItems") { (params: InsertItems.Params, world: inout Types.World) in
+      try insertItems(params, in: &world)
+      return { InsertItems.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("viewModel/removeItems") { (params: RemoveItems.Params, world: inout Types.World) in
+      try removeItems(params, in: &world)
+      return { RemoveItems.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("viewModel/moveItems") { (params: MoveItems.Params, world: inout Types.World) in
+      try moveItems(params, in: &world)
+      return { MoveItems.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("viewModel/close") { (params: Close.Params, world: inout Types.World) in
+      try close(params, in: &world)
+      return { Close.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("viewModel/provide") { (params: Provide.Params, world: inout Types.World) in
+      try provide(params, in: &world)
+      return { Provide.Result(revision: Types.revision(of: $0)) }
+    }
+    host.command("viewModel/withdraw") { (params: Withdraw.Params, world: inout Types.World) in
+      try withdraw(params, in: &world)
+      return { Withdraw.Result(revision: Types.revision(of: $0)) }
+    }
     host.query("viewModel/resolve", resolve)
   }
 }

@@ -1,9 +1,6 @@
 // Files of GDAL's formats: sends the features to a writer process in blocks of columns.
 
-import Calendar
-import Files
 import Geometry
-import JSON
 import JSONRPC
 import Planning
 import Platform

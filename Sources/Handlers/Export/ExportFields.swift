@@ -3,7 +3,6 @@
 import Calendar
 import FeatureStore
 import Geometry
-import JSON
 import Planning
 import Reading
 import WireCoding

@@ -1,6 +1,5 @@
 // The formats of exported files: their names in requests, and their limits.
 
-import Files
 import GeoProtocol
 import Geometry
 import JSON

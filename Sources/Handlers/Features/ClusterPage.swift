@@ -74,7 +74,7 @@ struct ClusterPage {
       selectedCount: selected[node] ?? 0)
     cluster.expansionZoom = tree.expansionZoom(of: node)
     cluster.expansionScale = cluster.expansionZoom.map(ClusterZoom.scale)
-    cluster.attributes = written(attributes.values(of: row))
+    cluster.attributes = .made { $0.object(attributes.values(of: row)) }
     guard let portrayal = layer?.clusterPortrayal else { return cluster }
     let symbol = portrayal.symbol(of: row, among: tree.count)
     cluster.symbolSize = symbol?.size
@@ -100,17 +100,6 @@ struct ClusterPage {
     }
     if content.popups { point.popup = layer.popups(of: [row]).first }
     return point
-  }
-
-  private func written(_ attributes: [(name: String, value: AttributeValue)]) -> JSONOpaque {
-    .made { writer in
-      writer.beginObject()
-      for (name, value) in attributes {
-        writer.key(name)
-        Wire.opaque(value).encode(to: &writer)
-      }
-      writer.endObject()
-    }
   }
 }
 

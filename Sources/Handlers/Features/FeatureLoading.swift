@@ -7,7 +7,6 @@ import JSON
 import Planning
 import Readers
 import Reading
-import StateTree
 import WireCoding
 
 /// A geometry that the model cannot hold.

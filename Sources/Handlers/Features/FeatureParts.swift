@@ -1,7 +1,6 @@
 // Results of queries in parts: each part is written after the client has read the previous one.
 
 import FeatureStore
-import GeoModel
 import GeoProtocol
 import Geometry
 import JSON

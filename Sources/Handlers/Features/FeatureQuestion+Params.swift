@@ -8,7 +8,6 @@ import Geometry
 import JSON
 import JSONRPC
 import Planning
-import SpatialRelations
 import WireCoding
 
 extension FeatureQuery {

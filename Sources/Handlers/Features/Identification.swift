@@ -5,9 +5,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
-import JSONRPC
 import Planning
-import WireCoding
 
 /// A search for drawn features and graphics at a screen point.
 struct Identification: Sendable {

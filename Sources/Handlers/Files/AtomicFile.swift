@@ -6,7 +6,6 @@ import Geometry
 import JSONRPC
 import Planning
 import Platform
-import StateTree
 import Synchronization
 import WireCoding
 

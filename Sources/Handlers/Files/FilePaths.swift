@@ -4,7 +4,6 @@ import Files
 import GeoProtocol
 import Geometry
 import JSONRPC
-import StateTree
 
 package struct FilePaths: Sendable {
   /// The directory that relative paths start from; nil if the client's root is not a directory on this machine.

@@ -12,9 +12,8 @@ package enum BookmarkService: BookmarkHandlers {
     return { .init(bookmark: id, revision: $0.revision) }
   }
 
-  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Answer<Remove.Result> {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws {
     try world.removeBookmark(params.bookmark, from: try Wire.content(params.map, params.scene))
-    return { .init(revision: $0.revision) }
   }
 
   package static func move(_ params: Move.Params, in world: inout World) throws -> Answer<Move.Result> {

@@ -16,19 +16,16 @@ package enum EditService: EditHandlers {
     return { .init(revision: $0.revision, names: names) }
   }
 
-  package static func begin(_ params: Begin.Params, in world: inout World) throws -> Answer<Begin.Result> {
+  package static func begin(_ params: Begin.Params, in world: inout World) throws {
     try world.beginEdit(params.name)
-    return { .init(revision: $0.revision) }
   }
 
-  package static func end(_ params: End.Params, in world: inout World) throws -> Answer<End.Result> {
+  package static func end(_ params: End.Params, in world: inout World) throws {
     try world.endEdit()
-    return { .init(revision: $0.revision) }
   }
 
-  package static func cancel(_ params: Cancel.Params, in world: inout World) throws -> Answer<Cancel.Result> {
+  package static func cancel(_ params: Cancel.Params, in world: inout World) throws {
     try world.cancelEdit()
-    return { .init(revision: $0.revision) }
   }
 
   package static func history(_ params: EditProtocol.History.Params, in world: World) throws -> EditProtocol.EditHistory

@@ -3,24 +3,19 @@
 import GeoModel
 import GeoProtocol
 import JSON
-import StateTree
 import WireCoding
 
 package enum EnvironmentService: EnvironmentHandlers {
-  package static func register(_ params: Register.Params, in world: inout World) throws -> Answer<Register.Result> {
+  package static func register(_ params: Register.Params, in world: inout World) throws {
     try world.registerEnvironmentKey(
       PropertyDefinition(
         name: params.key, type: .init(params.type), isNullable: params.isNullable,
         defaultValue: try params.defaultValue.map { try Wire.value($0) }, doc: params.doc, derivation: nil))
-    return { .init(revision: $0.revision) }
   }
 
-  package static func set(
-    _ params: EnvironmentProtocol.Set.Params, in world: inout World
-  ) throws -> Answer<EnvironmentProtocol.Set.Result> {
+  package static func set(_ params: EnvironmentProtocol.Set.Params, in world: inout World) throws {
     try world.setEnvironment(
       ID(params.key), at: try Wire.object(params.node, "node", in: world), to: try Wire.value(params.value))
-    return { .init(revision: $0.revision) }
   }
 
   package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
@@ -31,10 +26,9 @@ package enum EnvironmentService: EnvironmentHandlers {
       revision: world.revision, values: keys.map { Wire.environmentValue($0, at: node, in: world) })
   }
 
-  package static func clear(_ params: Clear.Params, in world: inout World) throws -> Answer<Clear.Result> {
+  package static func clear(_ params: Clear.Params, in world: inout World) throws {
     try world.clearEnvironment(
       params.keys.map { $0.map { ID($0) } }, at: try Wire.object(params.node, "node", in: world))
-    return { .init(revision: $0.revision) }
   }
 
   package static func listKeys(_ params: ListKeys.Params, in world: World) throws -> ListKeys.Result {

@@ -2,7 +2,6 @@
 
 import FeatureStore
 import GeoProtocol
-import Geometry
 import JSONRPC
 import Planning
 import WireCoding

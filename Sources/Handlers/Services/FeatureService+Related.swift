@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import JSONRPC
 import Planning
 import WireCoding
 

@@ -45,8 +45,7 @@ extension FeatureService {
       let records = try query.records(of: page, shares[1]) { group, writer in
         writer.key("values")
         query.writeValues(of: group, to: &writer)
-        writer.key("count")
-        writer.value(group.count)
+        writer.member("count", group.count)
       }
       return .init(revision: revision, exceededLimit: page.exceeded, records: records)
     }
@@ -84,18 +83,6 @@ extension StatisticsQuery {
   }
 
   private func write(_ values: [AttributeValue], _ names: ArraySlice<String>, to writer: inout JSONWriter) {
-    writer.beginObject()
-    for (name, value) in zip(names, values) {
-      writer.key(name)
-      switch value {
-      case .null: writer.null()
-      case .bool(let flag): writer.value(flag)
-      case .integer(let number): writer.value(number)
-      case .double(let number): writer.value(number)
-      case .string(let text): writer.value(text)
-      case .json(let text): writer.raw(text)
-      }
-    }
-    writer.endObject()
+    writer.object(zip(names, values).lazy.map { (name: $0, value: $1) })
   }
 }

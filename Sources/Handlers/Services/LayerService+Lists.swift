@@ -36,9 +36,8 @@ extension LayerService {
     return { .init(layer: layer.id.rawValue, revision: $0.revision) }
   }
 
-  package static func remove(_ params: Remove.Params, in world: inout World) throws -> Answer<Remove.Result> {
+  package static func remove(_ params: Remove.Params, in world: inout World) throws {
     try world.removeLayer(ID(params.layer))
-    return { .init(revision: $0.revision) }
   }
 
   package static func move(_ params: Move.Params, in world: inout World) throws -> Answer<Move.Result> {

@@ -9,10 +9,6 @@ import JSON
 import WireCoding
 
 package enum LayerService: LayerHandlers {
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(LayerID(params.layer), in: world)
-  }
-
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
     let containers: [ViewContent]
     if params.map == nil, params.scene == nil {

@@ -12,23 +12,13 @@ package enum LocationService: LocationHandlers {
   package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> Answer<
     JSONOpaque
   > {
-    if let source = try world.existing(params.id, params.ifExists, LocationSource.self) {
-      return { try Wire.object(source.id, in: $0) }
+    try world.made(params.id, params.ifExists) { world, id in
+      try world.createSimulatedLocationSource(
+        id: id, line: try Wire.geometry(params.line),
+        reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
+        interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
+        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world))
     }
-    let source = try world.createSimulatedLocationSource(
-      id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
-      reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
-      interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-      loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world))
-    return { try Wire.object(source.id, in: $0) }
-  }
-
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(LocationSourceID(params.locationSource), in: world)
-  }
-
-  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    .init(revision: world.revision, locationSources: world.locationSources.values.map { Wire.object($0, world) })
   }
 
   package static func start(_ params: Start.Params, in world: inout World) throws -> ProcessID {
@@ -49,11 +39,6 @@ package enum LocationService: LocationHandlers {
 
   private static func status(_ id: String, _ world: World) throws -> LocationProtocol.LocationStatus {
     Wire.locationStatus(try world.locationSources.require(ID(id)).status)
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.closeLocationSource(ID(params.locationSource))
-    return { .init(revision: $0.revision) }
   }
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {

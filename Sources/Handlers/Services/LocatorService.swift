@@ -5,7 +5,6 @@ import GeoModel
 import GeoProtocol
 import Geometry
 import JSON
-import JSONRPC
 import Planning
 import Proximity
 import WireCoding

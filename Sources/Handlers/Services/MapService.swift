@@ -8,30 +8,14 @@ import WireCoding
 
 package enum MapService: MapHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    if let existing = try world.existing(params.id, params.ifExists, Map.self) {
-      return { try Wire.object(existing.id, in: $0) }
+    try world.made(params.id, params.ifExists) { world, id in
+      try world.createMap(id: id, title: params.title, reference: SpatialReference(params.spatialReference))
     }
-    let map = try world.createMap(
-      id: params.id.map { ID($0) }, title: params.title, reference: SpatialReference(params.spatialReference))
-    return { try Wire.object(map.id, in: $0) }
-  }
-
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(MapID(params.map), in: world)
-  }
-
-  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    .init(revision: world.revision, maps: world.maps.values.map { Wire.object($0, world) })
   }
 
   package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     try world.updateContent(of: .map(ID(params.map)), try Wire.changes(params.members))
     return { try Wire.object(MapID(params.map), in: $0) }
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.closeMap(ID(params.map))
-    return { .init(revision: $0.revision) }
   }
 }
 
@@ -52,9 +36,23 @@ extension World {
     }
   }
 
-  /// Throws `idExists` before a task that creates an object begins. An object to be replaced stays until the task ends.
-  mutating func checkFree<E: Entity>(_ id: ID<E>?, _ ifExists: SessionProtocol.IfExists) throws {
-    if ifExists == .replace, let id, self[keyPath: E.registry][id] != nil { return }
-    try checkFree(id)
+  /// Answers with the object that `make` makes, or that `ifExists` reuses.
+  mutating func made<E: Entity>(
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, _ make: (inout World, ID<E>?) throws -> E
+  ) throws -> (World) throws -> JSONOpaque {
+    let made = try existing(id, ifExists, E.self)?.id ?? make(&self, id.map { ID($0) }).id
+    return { try Wire.object(made, in: $0) }
+  }
+
+  /// Plans the answer of a task that creates an object, with the object that `ifExists` reuses.
+  ///
+  /// - Returns: nil if an object is to be made. One to be replaced stays until the task ends.
+  /// - Throws: `idExists`.
+  mutating func reused<E: Entity>(_ id: ID<E>?, _ ifExists: SessionProtocol.IfExists) throws -> Plan<JSONOpaque>? {
+    guard ifExists != .error, let id, let existing = self[keyPath: E.registry][id] else {
+      try checkFree(id)
+      return nil
+    }
+    return ifExists == .replace ? nil : TaskPlan { _ in { Wire.object(existing, $0) } }
   }
 }

@@ -4,7 +4,6 @@ import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC
-import StateTree
 
 package enum ModelService: ModelHandlers {
   private struct Step {

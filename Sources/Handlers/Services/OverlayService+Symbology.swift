@@ -4,7 +4,6 @@ import Drawing
 import FeatureStore
 import GeoModel
 import GeoProtocol
-import JSONRPC
 
 extension OverlayService {
   package static func symbolFor(_ params: SymbolFor.Params, in world: World) throws -> SymbolFor.Result {

@@ -6,22 +6,15 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import StateTree
 import WireCoding
 
 package enum OverlayService: OverlayHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    if let overlay = try world.existing(params.id, params.ifExists, Overlay.self) {
-      return { try Wire.object(overlay.id, in: $0) }
+    try world.made(params.id, params.ifExists) { world, id in
+      try world.createOverlay(
+        id: id, on: ID(params.view), reference: SpatialReference(params.spatialReference),
+        try Wire.changes(params.members))
     }
-    let overlay = try world.createOverlay(
-      id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
-      try Wire.changes(params.members))
-    return { try Wire.object(overlay.id, in: $0) }
-  }
-
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(OverlayID(params.overlay), in: world)
   }
 
   package static func list(_ params: List.Params, in world: World) throws -> List.Result {
@@ -40,11 +33,6 @@ package enum OverlayService: OverlayHandlers {
     try world.moveOverlay(ID(params.overlay), to: params.index)
     let view = try world.overlays.require(ID(params.overlay)).view
     return { .init(revision: $0.revision, overlays: try $0.views.require(view).overlays.map(\.rawValue)) }
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.closeOverlay(ID(params.overlay))
-    return { .init(revision: $0.revision) }
   }
 
   // MARK: Graphics as objects

@@ -7,16 +7,12 @@ import Geometry
 import JSON
 import JSONRPC
 import Reading
-import StateTree
 import WireCoding
 
 package enum SceneService: SceneHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if params.ifExists == .reuse, let scene = params.id.flatMap({ world.scenes[ID($0)] }) {
-      return TaskPlan { _ in { Wire.object(scene, $0) } }
-    }
     let id = params.id.map { SceneID($0) }
-    try world.checkFree(id, params.ifExists)
+    if let plan = try world.reused(id, params.ifExists) { return plan }
     @Sendable func add(_ elevationSources: [any ElevationSource], to world: inout World) throws -> JSONOpaque {
       // Another request may have created it while this task ran.
       if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
@@ -36,23 +32,10 @@ package enum SceneService: SceneHandlers {
       raster: try ElevationRaster(worker.readers, path: path, policy: worker.files.policy) { worker.isCancelled })
   }
 
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(SceneID(params.scene), in: world)
-  }
-
-  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    .init(revision: world.revision, scenes: world.scenes.values.map { Wire.object($0, world) })
-  }
-
   package static func update(_ params: Update.Params, in world: inout World) throws -> Answer<JSONOpaque> {
     let id = SceneID(params.scene)
     try world.updateContent(of: .scene(id), try Wire.changes(params.members))
     return { try Wire.object(id, in: $0) }
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.closeScene(ID(params.scene))
-    return { .init(revision: $0.revision) }
   }
 
   // MARK: Elevation
@@ -107,11 +90,8 @@ package enum SceneService: SceneHandlers {
     }
   }
 
-  package static func removeElevationSource(
-    _ params: RemoveElevationSource.Params, in world: inout World
-  ) throws -> Answer<RemoveElevationSource.Result> {
+  package static func removeElevationSource(_ params: RemoveElevationSource.Params, in world: inout World) throws {
     try world.removeElevationSource(params.elevationSource, from: ID(params.scene))
-    return { .init(revision: $0.revision) }
   }
 
   package static func moveElevationSource(
@@ -130,10 +110,7 @@ package enum SceneService: SceneHandlers {
     _ params: SceneProtocol.Elevation.Params, in world: inout World
   ) throws -> Plan<SceneProtocol.Elevation.Result> {
     let surface = try world.scenes.require(ID(params.scene)).surface
-    var points: [Point] = []
-    points.reserveCapacity(params.points.count)
-    for point in params.points { points.append(try Wire.point(point)) }
-    let requested = points
+    let requested = try params.points.map { try Wire.point($0) }
     let reference = try world.canonical(params.spatialReference) ?? .wgs84
     let transformer = world.transformer
     let revision = world.revision

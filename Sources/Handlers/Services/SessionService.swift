@@ -4,7 +4,6 @@ import Expressions
 import GeoModel
 import GeoProtocol
 import JSONRPC
-import StateTree
 
 package enum SessionService: SessionHandlers {
   package static func echo(_ params: Echo.Params, in world: World) throws -> Echo.Result {

@@ -8,7 +8,6 @@ import JSON
 import JSONRPC
 import Planning
 import Reading
-import StateTree
 import WireCoding
 
 package enum SourceService: SourceHandlers {
@@ -16,11 +15,8 @@ package enum SourceService: SourceHandlers {
   private static let inlineDepthLimit = 1_024
 
   package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if params.ifExists == .reuse, let source = params.id.flatMap({ world.sources[ID($0)] }) {
-      return TaskPlan { _ in { Wire.object(source, $0) } }
-    }
     let id = params.id.map { SourceID($0) }
-    try world.checkFree(id, params.ifExists)
+    if let plan = try world.reused(id, params.ifExists) { return plan }
     if let driver = params.driver, FeatureDriver(rawValue: driver) == nil {
       throw RPCError(
         .unknownFormat, "There is no driver \"\(driver)\".", path: "/params/driver",
@@ -46,11 +42,8 @@ package enum SourceService: SourceHandlers {
   }
 
   package static func openInline(_ params: OpenInline.Params, in world: inout World) throws -> Plan<JSONOpaque> {
-    if params.ifExists == .reuse, let source = params.id.flatMap({ world.sources[ID($0)] }) {
-      return TaskPlan { _ in { Wire.object(source, $0) } }
-    }
     let id = params.id.map { SourceID($0) }
-    try world.checkFree(id, params.ifExists)
+    if let plan = try world.reused(id, params.ifExists) { return plan }
     let reference = try world.canonical(params.spatialReference)
     if let columns = params.columns {
       guard params.data == nil else { throw ModelError.oneOf(["data", "columns"]) }
@@ -145,24 +138,11 @@ package enum SourceService: SourceHandlers {
       reference: reference, fields: layer.fields, geometryName: layer.geometryName)
   }
 
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    Wire.object(try world.sources.require(ID(params.source)), world)
-  }
-
-  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    .init(revision: world.revision, sources: world.sources.values.map { Wire.object($0, world) })
-  }
-
   package static func addColumns(_ params: AddColumns.Params, in world: inout World) throws -> Answer<AddColumns.Result>
   {
     _ = try world.sources.require(ID(params.source))
     let (batch, type) = try ColumnSources.batch(params.columns, at: "/columns")
     let added = try world.addFeatures(batch, of: type, to: ID(params.source))
     return { .init(revision: $0.revision, firstId: added.firstID, count: added.count) }
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.close(SourceID(params.source))
-    return { .init(revision: $0.revision) }
   }
 }

@@ -10,27 +10,12 @@ import WireCoding
 
 package enum ViewService: ViewHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    if let view = try world.existing(params.id, params.ifExists, View.self) {
-      return { try Wire.object(view.id, in: $0) }
+    try world.made(params.id, params.ifExists) { world, id in
+      try world.createView(
+        id: id, over: try Wire.content(params.map, params.scene),
+        screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
+        viewpoint: try params.viewpoint.map(Wire.target))
     }
-    let view = try world.createView(
-      id: params.id.map { ID($0) }, over: try Wire.content(params.map, params.scene),
-      screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
-      viewpoint: try params.viewpoint.map(Wire.target))
-    return { try Wire.object(view.id, in: $0) }
-  }
-
-  package static func get(_ params: Get.Params, in world: World) throws -> JSONOpaque {
-    try Wire.object(ViewID(params.view), in: world)
-  }
-
-  package static func list(_ params: List.Params, in world: World) throws -> List.Result {
-    .init(revision: world.revision, views: world.views.values.map { Wire.object($0, world) })
-  }
-
-  package static func close(_ params: Close.Params, in world: inout World) throws -> Answer<Close.Result> {
-    try world.closeView(ID(params.view))
-    return { .init(revision: $0.revision) }
   }
 
   package static func setContent(_ params: SetContent.Params, in world: inout World) throws -> Answer<JSONOpaque> {

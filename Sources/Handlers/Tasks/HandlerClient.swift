@@ -16,6 +16,8 @@ package enum Server: HandlerTypes {
   package typealias TaskContext = Worker
   package typealias TaskKind = Handlers.TaskKind
   package typealias Prerequisite = Handlers.Prerequisite
+
+  package static func revision(of world: World) -> Int { world.revision }
 }
 
 extension MethodHandlers { package typealias Types = Server }

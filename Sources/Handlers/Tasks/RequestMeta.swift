@@ -3,8 +3,6 @@
 import GeoModel
 import GeoProtocol
 import JSON
-import JSONRPC
-import StateTree
 
 extension SessionProtocol.Meta {
   /// Reads `meta` of a request's params. Most requests have none, which costs one look-up.

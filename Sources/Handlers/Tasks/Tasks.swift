@@ -5,7 +5,6 @@ import GeoProtocol
 import Geometry
 import JSON
 import JSONRPC
-import StateTree
 
 /// A task that has not been answered.
 package final class RunningTask {

@@ -1,6 +1,5 @@
 // Wire errors of documents.
 
-import GeoModel
 import GeoProtocol
 import JSON
 import JSONRPC

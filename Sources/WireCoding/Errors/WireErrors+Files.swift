@@ -2,7 +2,6 @@
 
 import Files
 import GeoProtocol
-import Geometry
 import JSON
 import JSONRPC
 import Reading
@@ -40,17 +39,13 @@ extension RPCError {
       self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
         .with("available", available)
     case .missingField(let name, let available):
-      let suggestion = Suggestion(for: name, among: available)
-      self = RPCError(
-        .missingField, "There is no field \"\(name)\"\(suggestion.end)", path: place.path(toText: name),
-        expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
-      ).with("available", available)
+      self.init(.missingField, no: "field", name, among: available, at: place.path(toText: name))
     case .cancelled: self = .cancelled
     case .unavailable(let reason): self = Self.libraryMissing("GDAL", reason)
     case .readerFailed(let failure): self.init(.readerFailed, "reader", failure)
     case .writerFailed(let failure): self.init(.writerFailed, "writer", failure)
     case .writeFailed(let path, let reason):
-      self = RPCError(.saveFailed, "\(path) cannot be written: \(reason).", path: path).with("reason", reason)
+      self.init(savingTo: path, reason)
     case .driverMissing(let driver, let available):
       let names = ["GeoJSON", "GeoJSONSeq", "CSV"] + available.map(\.rawValue)
       self.init(

@@ -21,12 +21,8 @@ extension RPCError {
     switch error {
     case .unknownProperty(let name, let available):
       let isGiven = root?.member("values").member(name).isPresent == true
-      let suggestion = Suggestion(for: name, among: available)
-      self = RPCError(
-        .unknownProperty, "There is no property \"\(name)\"\(suggestion.end)",
-        path: isGiven ? path("/" + jsonPointerEscaped(name)) : place.path(toMember: "path", "from", "name"),
-        expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
-      ).with("available", available)
+      let path = isGiven ? path("/" + jsonPointerEscaped(name)) : place.path(toMember: "path", "from", "name")
+      self.init(.unknownProperty, no: "property", name, among: available, at: path)
     case .wrongType(let pointer, let expected):
       self.init(.wrongType, "Expected \(expected).", path: path(pointer), expected: expected)
     case .notAllowed(let pointer, let rule, let expected):

@@ -174,7 +174,7 @@ extension RPCError {
         .invalidParams, "Exactly one of \(Self.list(names)) is required.", path: prefix,
         expected: "exactly one of \(Self.list(names))")
     case .unknownField(let name, let available, let path):
-      self = RPCError(unknownField: name, available, at: prefix + path)
+      self.init(.unknownField, no: "attribute", name, among: available, at: prefix + path)
     case .wrongFieldType(let name, let found, let expected, let path):
       self.init(wrongField: name, found: found.rawValue, expected: expected, at: prefix + path)
     case .items(let items, let count):
@@ -231,11 +231,11 @@ extension RPCError {
       expected: failure.expected?.string)
   }
 
-  /// The error for an attribute that features do not have.
-  init(unknownField name: String, _ available: [String], at path: String) {
+  /// The error for a name that is not among those available.
+  init(_ kind: ErrorKind, no noun: String, _ name: String, among available: [String], at path: String?) {
     let suggestion = Suggestion(for: name, among: available)
     self = RPCError(
-      .unknownField, "There is no attribute \"\(name)\"\(suggestion.end)", path: path,
+      kind, "There is no \(noun) \"\(name)\"\(suggestion.end)", path: path,
       expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
     ).with("available", available)
   }
