@@ -92,8 +92,11 @@ extension MemberSettable {
     case .surface(let surface): surface as? Self
     case .time(let time): time as? Self
     case .viewpoint(let viewpoint): viewpoint as? Self
-    // Other types have readers of their own, or no command sets them.
-    default: nil
+    // These types have readers of their own, or no command sets them.
+    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .envelope, .fields,
+      .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point, .properties,
+      .sourceLayers, .sourceStatus, .basemapName, .newBookmarks, .surfaceUpdate, .viewpointTarget:
+      nil
     }
   }
 }

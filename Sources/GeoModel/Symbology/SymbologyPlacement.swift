@@ -13,7 +13,13 @@ extension MemberValue {
     case .popup(let popup): return .popup(try popup.placed(place))
     case .labels(let labels): return .labels(try labels.placed(place))
     case .featureReduction(let reduction): return .featureReduction(try reduction.placed(place))
-    default: return self
+    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
+      .envelope,
+      .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
+      .properties,
+      .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
+      .viewpointTarget:
+      return self
     }
   }
 }

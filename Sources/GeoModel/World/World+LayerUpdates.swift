@@ -121,7 +121,13 @@ extension MemberValue {
     case .labels(let labels): try labels.check(for: schema())
     case .popup(let popup): try popup.check(for: schema())
     case .featureReduction(let reduction): try reduction.check(for: schema())
-    default: break
+    case .null, .flag, .integer, .number, .text, .ids, .value, .values, .objects, .expression, .basemap, .bookmarks,
+      .envelope,
+      .fields, .graphics, .layerViewStates, .loadStatus, .location, .locationDisplay, .locationStatus, .point,
+      .properties,
+      .sourceLayers, .sourceStatus, .surface, .time, .viewpoint, .basemapName, .newBookmarks, .surfaceUpdate,
+      .viewpointTarget:
+      break
     }
   }
 }
