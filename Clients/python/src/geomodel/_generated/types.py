@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "2fc7b2acb8931e67"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1553,7 +1553,8 @@ StatisticType = Literal[
 compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles;
 partial sums may be beyond it.
 `mean`: The arithmetic mean of numbers, a double. Null without numbers.
-`standardDeviation`: The square root of the variance.
+`standardDeviation`: The square root of the variance; a number also where the variance is beyond the range of
+doubles.
 `variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the count of
 numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal
 results to the last digit, whatever the order of features and whichever method computes them.
