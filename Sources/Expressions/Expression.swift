@@ -99,12 +99,22 @@ public struct Expression: Hashable, Sendable {
   ///
   /// - Throws: ``ExpressionError`` of kind `unknownProperty`, with the position of the first unknown name.
   public func check(names: [String]) throws(ExpressionError) {
-    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets)
+    for (number, name) in tree.parts.properties.enumerated()
     where !names.contains(where: { Text($0) == Text(name) }) {
-      throw ExpressionError(
-        .unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name, available: names
-      ).about(source)
+      throw unknownProperty(number, available: names)
     }
+  }
+
+  private func unknownProperty(
+    _ number: Int, expected: String = "a property", available: [String] = []
+  ) -> ExpressionError {
+    let (name, offset) = (tree.parts.properties[number], tree.parts.propertyOffsets[number])
+    let isQuoted = source == nil && text.utf8.dropFirst(offset).first == UInt8(ascii: "\"")
+    let meant = isQuoted ? "\(JSONExpressionReader.quoted(name)) for a text" : nil
+    return ExpressionError(
+      .unknownProperty, at: offset, in: text.utf8, expected: meant.map { "\(expected), or \($0)" } ?? expected,
+      found: name, available: available
+    ).meaning(meant).about(source)
   }
 
   /// Throws for names other than those of these fields, and for operations that never have a value with the fields' types.
@@ -152,12 +162,6 @@ public struct Expression: Hashable, Sendable {
   }
 
   private func resolved(for schema: some PropertySchema) throws(ExpressionError) -> (ExpressionTree, [Int]) {
-    func error(_ name: String, _ number: Int, expected: String, _ available: [String]) -> ExpressionError {
-      ExpressionError(
-        .unknownProperty, at: tree.parts.propertyOffsets[number], in: text.utf8, expected: expected, found: name,
-        available: available
-      ).about(source)
-    }
     let columns = tree.parts.properties.map { schema.column(named: $0) ?? .max }
     var parts = tree.parts
     parts.compareTimes { columns[$0] != .max && schema.isTime(columns[$0]) }
@@ -170,10 +174,10 @@ public struct Expression: Hashable, Sendable {
             found: "the field `\(parts.properties[number])`"
           ).about(source)
         }
-        throw error(parts.properties[number], number, expected: "the geometry", schema.geometryNames)
+        throw unknownProperty(number, expected: "the geometry", available: schema.geometryNames)
       case .property(let number) where columns[number] == .max:
         guard schema.isGeometry(parts.properties[number]) else {
-          throw error(parts.properties[number], number, expected: "a property", schema.names)
+          throw unknownProperty(number, available: schema.names)
         }
         parts.nodes[index] = .shape(number)
       default: break
@@ -194,11 +198,8 @@ public struct Expression: Hashable, Sendable {
     by conventions: TextConventions = .neutral, _ property: (String) -> AttributeValue?
   ) throws(ExpressionError) -> AttributeValue {
     var values: [AttributeValue] = []
-    for (name, offset) in zip(tree.parts.properties, tree.parts.propertyOffsets) {
-      guard let value = property(name) else {
-        throw ExpressionError(.unknownProperty, at: offset, in: text.utf8, expected: "a property", found: name)
-          .about(source)
-      }
+    for (number, name) in tree.parts.properties.enumerated() {
+      guard let value = property(name) else { throw unknownProperty(number) }
       values.append(value)
     }
     return tree.withEvaluator(GivenValues(values: values), by: conventions) { $0.value(tree.root).attribute }

@@ -36,10 +36,18 @@ public struct ExpressionError: Error, Hashable, Sendable {
   /// For an expression in CQL2 JSON: the names and indexes from the expression to the value with the error. The position then
   /// refers to generated text, not to the client's.
   public private(set) var steps: [String]?
+  /// What CQL2 writes for a name that is probably one of another language, or a text; `expected` says it, too.
+  public private(set) var meant: String?
 
   init(_ kind: Kind, steps: [String], expected: String, found: String, available: [String] = []) {
     self.init(kind, at: 0, in: [], expected: expected, found: found, available: available)
     self.steps = steps
+  }
+
+  func meaning(_ meant: String?) -> ExpressionError {
+    var copy = self
+    copy.meant = meant
+    return copy
   }
 
   /// The error for the JSON from which the text was made, if any.
@@ -64,6 +72,7 @@ public struct ExpressionError: Error, Hashable, Sendable {
   /// The error for a larger text in which the expression starts at `start`, in bytes of UTF-8.
   public func inside(_ text: String, at start: Int) -> ExpressionError {
     ExpressionError(
-      kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available)
+      kind, at: start + offset, in: text.utf8, expected: expected, found: found, available: available
+    ).meaning(meant)
   }
 }

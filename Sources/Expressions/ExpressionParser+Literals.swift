@@ -38,7 +38,7 @@ extension ExpressionParser {
       try advance()
       return nil
     }
-    guard let time = CivilTime(text) else {
+    guard let time = CivilTime(literal: text) else {
       throw error(
         .badLiteral, at: start, expected: "'YYYY-MM-DD', 'YYYY-MM-DDThh:mm:ssZ' or '..'",
         found: lexer.excerpt(range))
@@ -74,5 +74,14 @@ extension ExpressionParser {
     var node = node
     while case .array(let range, _) = parts.nodes[node], range.count == 1 { node = parts.children[range.lowerBound] }
     return node
+  }
+}
+
+extension CivilTime {
+  /// A date, or a time in UTC as CQL2 writes it: with `T` and `Z`. Times of data may have any offset.
+  init?(literal text: String) {
+    self.init(text)
+    let bytes = Array(text.utf8)
+    guard isDate || bytes[10] == UInt8(ascii: "T") && bytes.last == UInt8(ascii: "Z") else { return nil }
   }
 }

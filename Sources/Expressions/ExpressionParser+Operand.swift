@@ -58,9 +58,11 @@ extension ExpressionParser {
     if GeometryLiteral.begins(with: name, token) { return .node(try geometry(at: start)) }
     guard token == .symbol(.open) else { return .node(addProperty(name, at: start)) }
     guard let function = ExpressionFunction(named: name) else {
+      let meant = ForeignNotation.meant(by: name + "(")
       throw error(
-        .unknownFunction, at: start, expected: "a function", found: name,
-        available: ExpressionFunction.all.map(\.record.name))
+        .unknownFunction, at: start, expected: meant ?? "a function", found: name,
+        available: ExpressionFunction.all.map(\.record.name)
+      ).meaning(meant)
     }
     return .call(function)
   }
@@ -122,7 +124,7 @@ extension ExpressionParser {
     try advance()
     let shape = isDate ? "'YYYY-MM-DD'" : "'YYYY-MM-DDThh:mm:ssZ'"
     guard case .text(let text) = token else { throw unexpected(shape) }
-    guard let time = CivilTime(text), time.isDate == isDate else {
+    guard let time = CivilTime(literal: text), time.isDate == isDate else {
       throw error(.badLiteral, at: range.lowerBound, expected: shape, found: "'\(text)'")
     }
     try advance()

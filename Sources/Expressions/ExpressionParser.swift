@@ -7,6 +7,8 @@ struct ExpressionParser {
   var lexer: ExpressionLexer
   private(set) var token = ExpressionToken.end
   private(set) var range = 0..<0
+  /// The range of the token before, by which a word of another language is recognized that was read as a property.
+  private var before = 0..<0
   private var depth = 0
   /// An operand that was already read, because only the following token showed that it is one.
   var pending: Int?
@@ -31,10 +33,20 @@ struct ExpressionParser {
 
   // MARK: Steps
 
-  mutating func advance() throws(ExpressionError) { (token, range) = try lexer.next() }
+  mutating func advance() throws(ExpressionError) {
+    before = range
+    (token, range) = try lexer.next()
+  }
 
   func unexpected(_ expected: String) -> ExpressionError {
-    error(.syntax, at: range.lowerBound, expected: expected, found: token == .end ? "the end" : lexer.excerpt(range))
+    for range in token.beginsOperand ? [range, before] : [range] {
+      let word = lexer.excerpt(range)
+      if let meant = ForeignNotation.meant(by: word) {
+        return error(.syntax, at: range.lowerBound, expected: meant, found: word)
+      }
+    }
+    return error(
+      .syntax, at: range.lowerBound, expected: expected, found: token == .end ? "the end" : lexer.excerpt(range))
   }
 
   func error(

@@ -191,8 +191,11 @@ struct ExpressionLexer {
   }
 
   private mutating func symbol() throws(ExpressionError) -> ExpressionToken.Symbol {
-    for length in [2, 1] where position + length <= bytes.count {
+    for length in [3, 2, 1] where position + length <= bytes.count {
       let text = String(decoding: bytes[position..<position + length], as: UTF8.self)
+      if let meant = ForeignNotation.meant(by: text) {
+        throw error(.syntax, at: position, expected: meant, found: text)
+      }
       if let symbol = ExpressionToken.Symbol(rawValue: text) {
         position += length
         return symbol

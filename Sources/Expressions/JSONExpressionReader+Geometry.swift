@@ -14,6 +14,7 @@ extension JSONExpressionReader {
     guard value["type"].kind == .string, let levels = Self.levels[value["type"].text] else {
       throw wrong(value["type"], type, "one of \(Self.levels.keys.sorted().joined(separator: ", "))")
     }
+    try require(["type", levels == nil ? "geometries" : "coordinates", "bbox"], of: value, place)
     mark(place)
     append(value["type"].text.uppercased() + (Self.hasZ(value["coordinates"]) ? " Z " : " "))
     if let levels {

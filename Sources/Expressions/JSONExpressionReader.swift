@@ -70,6 +70,18 @@ struct JSONExpressionReader {
       kind, steps: JSONSource.steps(to: place, in: places), expected: expected, found: found, available: available)
   }
 
+  /// Throws for a member other than the known ones: one that is ignored would change the meaning.
+  func require(_ known: [String], of value: JSONValue, _ place: Int) throws(ExpressionError) {
+    try value.forEachMember { (bytes, _) throws(ExpressionError) in
+      let name = String(decoding: bytes, as: UTF8.self)
+      if known.contains(where: { Text($0) == Text(name) }) { return }
+      throw ExpressionError(
+        .syntax, steps: JSONSource.steps(to: place, in: places) + [name],
+        expected: known.count == 1 ? "no member but `\(known[0])`" : "one of the members \(known.joined(separator: ", "))",
+        found: "the member `\(name)`")
+    }
+  }
+
   func wrong(_ value: JSONValue, _ place: Int, _ expected: String) -> ExpressionError {
     error(.syntax, place, expected: expected, found: value.error(expected: "").found)
   }
@@ -103,24 +115,28 @@ struct JSONExpressionReader {
   private mutating func writeObject(_ value: JSONValue, at place: Int, above limit: Int) throws(ExpressionError) {
     if value["op"].kind != .absent { return try operation(value, at: place, above: limit) }
     if case let name = value["property"], name.kind != .absent {
+      try require(["property"], of: value, place)
       let place = step("property", from: place)
       guard name.kind == .string, name.text != "" else { throw wrong(name, place, "the name of a property") }
       return append(Self.name(name.text))
     }
     for (member, function) in [(value["date"], "DATE"), (value["timestamp"], "TIMESTAMP")]
     where member.kind != .absent {
+      try require([function.lowercased()], of: value, place)
       let place = step(function.lowercased(), from: place)
       guard member.kind == .string else { throw wrong(member, place, "a string") }
       mark(place)
       return append("\(function)(\(Self.quoted(member.text)))")
     }
     if case let ends = value["interval"], ends.kind != .absent {
+      try require(["interval"], of: value, place)
       let place = step("interval", from: place)
       guard ends.count == 2, ends.kind == .array else { throw wrong(ends, place, "an array of two ends") }
       mark(place)
       return try call("INTERVAL", ends, at: place)
     }
     if case let box = value["bbox"], box.kind != .absent, value["type"].kind == .absent {
+      try require(["bbox"], of: value, place)
       let place = step("bbox", from: place)
       guard box.kind == .array else { throw wrong(box, place, "an array of four or six numbers") }
       mark(place)
@@ -150,13 +166,16 @@ struct JSONExpressionReader {
   // MARK: Operations
 
   private mutating func operation(_ value: JSONValue, at place: Int, above limit: Int) throws(ExpressionError) {
+    try require(["op", "args"], of: value, place)
     let name = value["op"]
     let operation = step("op", from: place)
     guard name.kind == .string else { throw wrong(name, operation, "the name of an operator or function") }
     guard let form = JSONOperator(name.text) else {
+      let meant = ForeignNotation.meant(by: name.text) ?? ForeignNotation.meant(by: name.text + "(")
       throw error(
-        .unknownFunction, operation, expected: "an operator or a function", found: name.text,
-        available: JSONOperator.names)
+        .unknownFunction, operation, expected: meant ?? "an operator or a function", found: name.text,
+        available: JSONOperator.names
+      ).meaning(meant)
     }
     let arguments = value["args"]
     let list = step("args", from: place)

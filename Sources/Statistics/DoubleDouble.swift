@@ -54,6 +54,9 @@ struct DoubleDouble: BitwiseCopyable {
 
   var value: Double { high + low }
 
+  /// - Parameter factor: a power of two.
+  func scaled(by factor: Double) -> DoubleDouble { DoubleDouble(high: high * factor, low: low * factor) }
+
   static prefix func - (number: DoubleDouble) -> DoubleDouble {
     DoubleDouble(high: -number.high, low: -number.low)
   }

@@ -71,7 +71,7 @@ struct FieldTotals {
       add(
         NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
         groups.occurring)
-    case .doubles where chunk.columns[index].doubleBounds.isSummable:
+    case .doubles where chunk.columns[index].doubleBounds.isSummable(needs):
       add(
         NumberPart<DoubleSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
         groups.occurring)
@@ -95,7 +95,7 @@ struct FieldTotals {
       if needs.contains(.deviations) { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
     case .double(let number):
       numbers[group].add(double: number)
-      if needs.contains(.deviations) { deviations[group].add(Deviations(count: 1, mean: DoubleDouble(number))) }
+      if needs.contains(.deviations) { deviations[group].add(Deviations(number)) }
     case .null, .bool, .bytes, .text, .instant, .json: break
     }
     if needs.contains(.extremes) { extremes[group].include(RankedValue(scalar.attribute, isTime: isTime)) }
@@ -123,6 +123,9 @@ extension ValueBounds<Int64> {
 }
 
 extension ValueBounds<Double> {
-  /// Whether the sum of the values of many chunks cannot overflow.
-  fileprivate var isSummable: Bool { least > -WideSum.bound && greatest < WideSum.bound }
+  /// Whether the needed sums of the values of many chunks cannot overflow.
+  fileprivate func isSummable(_ needs: FieldTotals.Needs) -> Bool {
+    let bound = needs.contains(.deviations) ? Deviations.bound : WideSum.bound
+    return least > -bound && greatest < bound
+  }
 }

@@ -59,6 +59,24 @@ struct Deviations: Sendable, BitwiseCopyable {
   private(set) var count: Int
   private var mean: DoubleDouble
   private var squares: DoubleDouble
+  /// The factor of numbers, so that the squares of large ones stay finite.
+  private var scale = 1.0
+
+  /// Numbers not below are scaled: as many squares of deviations below as there can be rows have a finite sum.
+  static let bound = 0x1p480
+  private static let small = 0x1p-600
+
+  init(_ number: Double) {
+    self.init(count: 1, mean: DoubleDouble(number))
+    if number.magnitude >= Self.bound { shrink() }
+  }
+
+  /// Deviations that underflow by this are negligible beside that of a number not below ``bound``.
+  private mutating func shrink() {
+    mean = mean.scaled(by: Self.small)
+    squares = squares.scaled(by: Self.small).scaled(by: Self.small)
+    scale = Self.small
+  }
 
   init(count: Int = 0, mean: DoubleDouble = .init(), squares: DoubleDouble = .init()) {
     (self.count, self.mean, self.squares) = (count, mean, squares)
@@ -70,6 +88,8 @@ struct Deviations: Sendable, BitwiseCopyable {
       if count == 0 { self = part }
       return
     }
+    var part = part
+    if part.scale < scale { shrink() } else if scale < part.scale { part.shrink() }
     let (own, other) = (DoubleDouble(Double(count)), DoubleDouble(Double(part.count)))
     let share = other / (own + other)
     let delta = part.mean - mean
@@ -79,7 +99,12 @@ struct Deviations: Sendable, BitwiseCopyable {
   }
 
   /// The sample variance; nil for fewer than two numbers.
-  var variance: Double? { count < 2 ? nil : (squares / DoubleDouble(Double(count - 1))).value }
+  var variance: Double? { scaledVariance.map { $0 / scale / scale } }
+
+  /// Its square root, finite where the variance itself is beyond the range of doubles.
+  var standardDeviation: Double? { scaledVariance.map { $0.squareRoot() / scale } }
+
+  private var scaledVariance: Double? { count < 2 ? nil : (squares / DoubleDouble(Double(count - 1))).value }
 }
 
 /// A sum of doubles with its rounding error. Source: A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher

@@ -31,7 +31,7 @@ extension Statistic.Kind {
       StatisticRecord(use: .number, resultType: .double, needs: .deviations) { .finite($0.deviations[$1].variance) }
     case .standardDeviation:
       StatisticRecord(use: .number, resultType: .double, needs: .deviations) {
-        .finite($0.deviations[$1].variance?.squareRoot())
+        .finite($0.deviations[$1].standardDeviation)
       }
     case .min:
       StatisticRecord(use: .value, resultType: nil, needs: .extremes) { $0.extremes[$1].least?.value ?? .null }

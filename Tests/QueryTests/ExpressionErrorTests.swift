@@ -27,8 +27,21 @@ import Testing
       ("a = 1 AND", .syntax, 1, 10, "a value", "the end"),
       ("a = 1 b", .syntax, 1, 7, "an operator or the end", "b"),
       ("a = b = c", .syntax, 1, 7, "an operator or the end", "="),
-      ("a == 1", .syntax, 1, 4, "a value", "="),
-      ("a != 1", .syntax, 1, 3, "a value or an operator", "!"),
+      ("a == 1", .syntax, 1, 3, "=", "=="), ("a != 1", .syntax, 1, 3, "<>", "!="), ("a=>-1", .syntax, 1, 2, ">=", "=>"),
+      ("a ILIKE 'x'", .syntax, 1, 3, "CASEI(x) LIKE CASEI(y)", "ILIKE"),
+      ("a NOT ilike 'x'", .syntax, 1, 7, "CASEI(x) LIKE CASEI(y)", "ilike"),
+      ("a = 1 && b = 2", .syntax, 1, 7, "AND", "&&"), ("!a", .syntax, 1, 1, "NOT", "!"),
+      ("a = 1 || b = 2", .syntax, 1, 7, "OR (texts are joined by concat)", "||"),
+      ("a = 1 ORDER BY b", .syntax, 1, 7, "the param `orderBy`", "ORDER"),
+      ("order BY b", .syntax, 1, 1, "the param `orderBy`", "order"),
+      (
+        "SELECT * FROM c WHERE a = 1", .syntax, 1, 10,
+        "the condition alone, and names in the param `properties`", "FROM"
+      ),
+      ("where a = 1", .syntax, 1, 1, "the condition alone, and names in the param `properties`", "where"),
+      ("ST_Within(a, b)", .unknownFunction, 1, 1, "S_WITHIN", "ST_Within"),
+      ("a DURING b", .syntax, 1, 3, "T_DURING(x, y)", "DURING"), ("a eq 1", .syntax, 1, 3, "=", "eq"),
+      ("sum(a) > 1", .unknownFunction, 1, 1, "the param `statistics` of feature/queryStatistics", "sum"),
       ("(a = 1", .syntax, 1, 7, "an operator or ')'", "the end"),
       ("a = 1)", .syntax, 1, 6, "an operator or the end", ")"),
       ("()", .syntax, 1, 2, "a value", ")"),
@@ -85,6 +98,11 @@ import Testing
       ("DATE('2023-02-29')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-29'"),
       ("DATE('2023-02-28T00:00:00Z')", .badLiteral, 1, 6, "'YYYY-MM-DD'", "'2023-02-28T00:00:00Z'"),
       ("TIMESTAMP('2023-02-28')", .badLiteral, 1, 11, "'YYYY-MM-DDThh:mm:ssZ'", "'2023-02-28'"),
+      (
+        "TIMESTAMP('2023-02-28T01:00:00+01:00')", .badLiteral, 1, 11, "'YYYY-MM-DDThh:mm:ssZ'",
+        "'2023-02-28T01:00:00+01:00'"
+      ),
+      ("TIMESTAMP('2023-02-28 01:00:00Z')", .badLiteral, 1, 11, "'YYYY-MM-DDThh:mm:ssZ'", "'2023-02-28 01:00:00Z'"),
       ("DATE(a)", .syntax, 1, 6, "'YYYY-MM-DD'", "a"),
       ("2 ^ 3 ^ 4", .syntax, 1, 7, "parentheses around one of two '^'", "^"),
       ("NOT", .syntax, 1, 4, "a value", "the end"),
@@ -135,6 +153,10 @@ import Testing
     let error = #expect(throws: ExpressionError.self) { try expression.check(names: ["a", "d"]) }
     #expect(error.map { [$0.line, $0.column, $0.offset] } == [2, 20, 24])
     #expect(error?.kind == .unknownProperty && error?.found == "b" && error?.available == ["a", "d"])
+    let quoted = #expect(throws: ExpressionError.self) { try Expression("a = \"it's\"").check(names: ["a"]) }
+    #expect(quoted?.expected == "a property, or 'it''s' for a text" && quoted?.meant == "'it''s' for a text")
+    // A word that SQL reserves is a property like any other.
+    #expect(try Expression("order = 1 AND limit + mod < 3 AND \"from\" IS NULL").properties.count == 4)
   }
 
   @Test func `a schema's names and declared types are checked`() throws {

@@ -194,6 +194,13 @@ import Testing
     (#"{"op":"s_within","args":[{"property":"a"},{"bbox":[0,0,1]}]}"#, "argumentCount", "/args/1/bbox"),
     (#"{"op":"a_equals","args":[{"property":"a"},7]}"#, "type", "/args/1"),
     (#"{"casei":{"property":"a"}}"#, "syntax", ""),
+    (#"{"op":"=","args":[{"property":"a","type":"x"},1]}"#, "syntax", "/args/0/type"),
+    (#"{"op":"=","args":[1,1],"argz":[]}"#, "syntax", "/argz"),
+    (#"{"op":"=","args":[{"property":"a"},{"date":"2024-01-01","timestamp":"x"}]}"#, "syntax", "/args/1/timestamp"),
+    (#"{"op":"=","args":[{"property":"a"},{"timestamp":"2024-01-01T00:00:00+01:00"}]}"#, "badLiteral", "/args/1/timestamp"),
+    (#"{"op":"s_within","args":[{"property":"a"},{"bbox":[0,0,1,1],"crs":"x"}]}"#, "syntax", "/args/1/crs"),
+    (#"{"op":"s_within","args":[{"property":"a"},{"type":"Point","coordinates":[1,2],"crs":4}]}"#, "syntax", "/args/1/crs"),
+    (#"{"op":"==","args":[1,1]}"#, "unknownFunction", "/op"),
     (#"{"op":"not","args":[{"op":"between","args":[1,2]}]}"#, "argumentCount", "/args/0/args"),
   ])
   func `errors in JSON lead to the value`(json: String, kind: String, pointer: String) throws {

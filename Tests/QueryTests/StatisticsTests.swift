@@ -113,7 +113,7 @@ import Testing
       }
       try store.append(batch)
       return try store.statistics(
-        [.init(.sum, of: 0), .init(.mean, of: 0), .init(.variance, of: 0)], of: .matching([]), groupedBy: []
+        [.sum, .mean, .variance, .standardDeviation].map { Statistic($0, of: 0) }, of: .matching([]), groupedBy: []
       ) { _ in }[0].results
     }
     #expect(try sum([.integer(.max), .integer(1), .integer(-2)])[0] == .integer(.max - 1))
@@ -134,7 +134,11 @@ import Testing
     // The variance of a sample of large numbers that differ little.
     #expect(try sum([.double(1e9 + 4), .double(1e9 + 7), .double(1e9 + 13), .double(1e9 + 16)])[2] == .double(30))
     #expect(try sum([.integer(5)])[2] == .null)
-    #expect(try sum([.string("5"), .bool(true)]) == [.null, .null, .null])
+    // The variance is beyond the range of doubles, its root is not.
+    #expect(try sum([.double(1e200), .double(-1e200), .integer(0)])[2...] == [.null, .double(1e200)])
+    #expect(try sum([.double(0x1p1000), .double(0x1p1000 + 0x1p960), .double(0x1p1000 - 0x1p960)])[3] == .double(0x1p960))
+    #expect(try sum([.integer(3), .double(0x1p600), .double(-0x1p600)])[3] == .double(0x1p600))
+    #expect(try sum([.string("5"), .bool(true)]) == [.null, .null, .null, .null])
   }
 
   @Test(arguments: UInt64(0)..<20)

@@ -252,7 +252,7 @@ public enum FeatureProtocol {
     case sum
     /// The arithmetic mean of numbers, a double. Null without numbers.
     case mean
-    /// The square root of the variance.
+    /// The square root of the variance; a number also where the variance is beyond the range of doubles.
     case standardDeviation
     /// The variance of a sample: the sum of squared deviations from the mean, divided by the count of numbers minus
     /// one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal results to the

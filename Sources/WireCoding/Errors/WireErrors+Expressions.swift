@@ -27,9 +27,10 @@ extension RPCError {
     var message = "Expected \(error.expected)\(place), found \(error.found)."
     if !error.available.isEmpty {
       let noun = error.kind == .unknownFunction ? "function" : "property"
-      let end = Suggestion(for: error.found, among: error.available).end
+      let isForeign = error.kind == .unknownFunction && error.meant != nil
+      let end = isForeign ? "." : Suggestion(for: error.found, among: error.available).end
       let start = error.steps == nil ? "In line \(error.line), column \(error.column) there" : "There"
-      message = "\(start) is no \(noun) `\(error.found)`\(end)"
+      message = "\(start) is no \(noun) `\(error.found)`\(end)" + (error.meant.map { " Write \($0)." } ?? "")
     }
     self = RPCError(kind, message, path: path, expected: error.expected)
       .with(error.steps == nil ? error.position : nil).with("found", error.found)
