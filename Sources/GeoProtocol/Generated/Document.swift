@@ -52,7 +52,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`revision`, `isModified`")
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       let path = json["path"]
       self.path = try path.isPresent ? path.string() : nil
@@ -149,7 +149,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`format`, `version`")
       self.format = try DocumentProtocol.DocumentFormat(from: json["format"])
       self.version = try json["version"].integer("integer of at least 1") { $0 >= 1 }
       let sources = json["sources"]
@@ -257,7 +257,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`source`")
       self.source = try SessionProtocol.readObjectId(json["source"])
       let path = json["path"]
       self.path = try path.isPresent
@@ -405,7 +405,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`map`")
       self.map = try SessionProtocol.readObjectId(json["map"])
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
@@ -568,7 +568,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`layer`")
       self.layer = try SessionProtocol.readObjectId(json["layer"])
       let kind = json["kind"]
       self.kind = try kind.isPresent ? LayerProtocol.LayerKind(from: kind) : .feature
@@ -715,7 +715,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `path`")
       self.id = try SessionProtocol.readObjectId(json["id"])
       self.path = try json["path"].string()
     }
@@ -792,7 +792,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`scene`")
       self.scene = try SessionProtocol.readObjectId(json["scene"])
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
@@ -928,7 +928,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`view`")
       self.view = try SessionProtocol.readObjectId(json["view"])
       let width = json["width"]
       self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
@@ -1007,7 +1007,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`x`, `y`, `scale`")
       self.x = try json["x"].double()
       self.y = try json["y"].double()
       self.scale =
@@ -1132,7 +1132,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`overlay`")
       self.overlay = try SessionProtocol.readObjectId(json["overlay"])
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
@@ -1256,7 +1256,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`type`, `properties`")
       self.type = try ViewModelProtocol.readPropertyName(json["type"])
       let doc = json["doc"]
       self.doc = try doc.isPresent
@@ -1308,7 +1308,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`viewModel`")
       self.viewModel = try SessionProtocol.readObjectId(json["viewModel"])
       let type = json["type"]
       self.type = try type.isPresent ? ViewModelProtocol.readPropertyName(type) : nil
@@ -1377,7 +1377,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`key`, `type`")
       self.key = try ViewModelProtocol.readPropertyName(json["key"])
       self.type = try ViewModelProtocol.PropertyType(from: json["type"])
       let isNullable = json["isNullable"]

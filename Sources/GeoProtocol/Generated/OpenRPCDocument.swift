@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64b15aecb69c9d58"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"5f022288762a333d"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -39,16 +39,26 @@ public enum OpenRPCDocument {
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
 "residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"]}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods","state","expressions"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
+{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":1000}},\#
+{"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
+{"name":"detail","description":"How much of each method is described.","required":false,"schema":{"$ref":"#/components/schemas/DescriptionDetail","default":"full"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
 "hash":{"type":"string","description":"A hash of the whole definition."},\#
 "methods":{"type":"array","items":{"$ref":"#/components/schemas/MethodDescription"},\#
-"description":"All methods."},\#
+"description":"The methods that are asked for."},\#
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
-"description":"All state paths."},\#
-"expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions."}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.3","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"expressions":{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"rpc.discover","summary":"The OpenRPC document of this server.","description":"The OpenRPC document of this server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{"type":"object","required":["openrpc"],"properties":{"openrpc":{"type":"string","description":"The version of OpenRPC.","examples":["1.3.2"]}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"openrpc":"1.3.2"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+"description":"All state paths; absent when less than everything is asked for."},\#
+"expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.3","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"rpc.discover","summary":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to.","description":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to. With the detail `names` methods are listed without their params, with `summary` the schemas of params have only a type, or the name of one.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":1000}},\#
+{"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
+{"name":"detail","description":"How much of each method is described.","required":false,"schema":{"$ref":"#/components/schemas/DescriptionDetail","default":"full"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{}},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]},\#
+{"name":"detail","value":"summary"}],"result":{"name":"result","value":{"openrpc":"1.3.2","methods":[{"name":"map/get","summary":"One map.","params":[{"name":"map","required":true,"schema":{"title":"ObjectId"}},\#
+{"name":"meta","required":false,"schema":{"title":"Meta"}}],"result":{"name":"Map","schema":{}}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"binding/create","summary":"Creates a binding to a path, or to a constant.","description":"Creates a binding to a path, or to a constant.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"path","description":"JSON Pointer, without wildcards; this or `constant`.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"constant","description":"A value that never changes; this or `path`.","required":false,"schema":{}},\#
@@ -197,7 +207,9 @@ public enum OpenRPCDocument {
 "ticks":{"type":"integer","description":"Number of ticks run."}}}},\#
 "errors":[{"code":-31022,"message":"The clock runs in real time, which cannot be advanced.","data":{"kind":"clockIsReal"}},\#
 {"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"}}],"examples":[{"name":"example","params":[{"name":"seconds","value":0.25}],"result":{"name":"result","value":{"revision":1,"now":"2000-01-01T00:00:00.250Z","ticks":7}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"view","description":"The view whose scale is used, and the box around whose visible area is used when `envelope` is absent; this, `scale` or `zoom`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scale","description":"The denominator of a scale, on a screen of 96 dpi.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
@@ -212,10 +224,11 @@ public enum OpenRPCDocument {
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the positions: that of the features."},\#
 "zoom":{"type":"integer","minimum":0,"description":"The zoom of the clusters."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
 "description":"Clusters and single points."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -228,6 +241,8 @@ public enum OpenRPCDocument {
 {"id":2,"geometry":{"type":"Point","coordinates":[13.4,52.52]},\#
 "count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"cluster/members","summary":"The features of a cluster, in a stable order that keeps neighbours together.","description":"The features of a cluster, in a stable order that keeps neighbours together. A cluster that no longer exists, because points were added, removed or moved, is refused with `unknownId`.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"cluster","description":"The cluster.","required":true,"schema":{"$ref":"#/components/schemas/ClusterId"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
@@ -236,9 +251,11 @@ public enum OpenRPCDocument {
 "count":{"type":"integer","minimum":2,"description":"Number of features of the cluster."},\#
 "expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it splits."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
@@ -259,7 +276,7 @@ public enum OpenRPCDocument {
 "members":{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"}},\#
 "description":"The points of each cluster, in the order of `clusters`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -424,6 +441,8 @@ public enum OpenRPCDocument {
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"returnM","description":"Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in columns they are WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -432,6 +451,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order; absent with columns."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
@@ -447,7 +467,7 @@ public enum OpenRPCDocument {
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"The features of this part whose geometry is null because one of its positions has no coordinates in `outSpatialReference`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -475,18 +495,22 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of features. At most 1000000, and 100000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryIdsResult","schema":{"type":"object","required":["revision","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"By `orderBy`, else in drawing order."}}}},\#
 "x-part":{"name":"FeatureQueryIdsPart","schema":{"type":"object","required":["revision","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the reply."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The next ids."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -531,7 +555,7 @@ public enum OpenRPCDocument {
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"The related features whose geometry is null because one of its positions has no coordinates in `outSpatialReference`; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -625,6 +649,8 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":16}},\#
 {"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -634,9 +660,10 @@ public enum OpenRPCDocument {
 {"name":"limit","description":"Maximum number of groups.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryStatisticsResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more groups."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "records":{"$ref":"#/components/schemas/StatisticRecords","description":"The groups."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -670,15 +697,18 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"orderBy","description":"Sort keys, most significant first: some of `fields`. Ties, and all records when absent, are in ascending order of the values, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of records to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of records.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryDistinctValuesResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more records."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "records":{"$ref":"#/components/schemas/DistinctRecords","description":"The values."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -758,7 +788,7 @@ public enum OpenRPCDocument {
 "exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -806,7 +836,7 @@ public enum OpenRPCDocument {
 "aggregates":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
 "description":"With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values are numbers or null; integers beside doubles become doubles when that does not change their values."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -1504,7 +1534,7 @@ public enum OpenRPCDocument {
 {"name":"geometry","description":"Geometries; instead of `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/GeometryColumn"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates, which are transformed to the overlay's; the overlay's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Ids; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"attributes","description":"Columns by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
+{"name":"attributes","description":"Columns by name.","required":false,"schema":{"$ref":"#/components/schemas/AttributeColumns"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "firstId":{"$ref":"#/components/schemas/FeatureId","description":"The first minted id; absent when ids were given."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of graphics added."}}}},\#
@@ -1544,7 +1574,7 @@ public enum OpenRPCDocument {
 {"name":"x","description":"New eastings or longitudes; with `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"y","description":"New northings or latitudes; with `x`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"z","description":"New heights; with `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"attributes","description":"New values by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
+{"name":"attributes","description":"New values by name.","required":false,"schema":{"$ref":"#/components/schemas/AttributeColumns"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayUpdateColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of graphics that changed."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1844,7 +1874,7 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateGetResult","schema":{"type":"object","required":["revision","values"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "values":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"},\#
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":4,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
@@ -2083,7 +2113,7 @@ public enum OpenRPCDocument {
 "results":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
 "description":"Top to bottom."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
@@ -2331,7 +2361,7 @@ public enum OpenRPCDocument {
 "ProgressValue":{"title":"ProgressValue","description":"One report under a progress token.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ProgressKind","description":"`begin` is first; `end` is last, and precedes the reply."},\#
 "title":{"type":"string","description":"The operation, with `begin`."},\#
 "message":{"type":"string","description":"The current step."},\#
-"percentage":{"type":"number","minimum":0,"maximum":100,"description":"The percentage that is done.","x-unit":"percent"}},\#
+"percentage":{"type":"integer","minimum":0,"maximum":100,"description":"The whole percentage that is done, as in LSP; 0 with `begin`.","x-unit":"percent"}},\#
 "examples":[{"kind":"report","percentage":42}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressReport":{"title":"ProgressReport","description":"Under a progress token a `ProgressValue`; under a `partialResultToken` a part, as the method defines it.","anyOf":[{"$ref":"#/components/schemas/ProgressValue"},\#
 {"type":"object"}],"examples":[{"kind":"report","percentage":42}],"x-since":"0.2.0","x-domain":"session"},\#
@@ -2359,14 +2389,20 @@ public enum OpenRPCDocument {
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
 "examples":["info"],"x-since":"0.1.0","x-domain":"session"},\#
-"RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
-"MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name","domain","shape","since","errors"],"properties":{"name":{"type":"string","description":"Its name."},\#
-"domain":{"type":"string","description":"Its domain."},\#
+"RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as it was written.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
+"MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
+"params":{"type":"array","items":{"type":"string"},\#
+"description":"The names of its params besides `meta`; absent with the detail `names`."},\#
+"required":{"type":"array","items":{"type":"string"},\#
+"description":"Those of `params` that must be given; absent with the detail `names`."},\#
+"domain":{"type":"string","description":"Its domain; present with the detail `full`, as all that follows."},\#
 "shape":{"type":"string","description":"query, command, process, task, session or lifecycle."},\#
 "since":{"type":"string","description":"The version that introduced it."},\#
 "errors":{"type":"array","items":{"type":"string"},\#
 "description":"Its error kinds, besides those common to all."}},\#
-"examples":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}],"x-since":"0.1.0","x-domain":"session"},\#
+"DescriptionDetail":{"title":"DescriptionDetail","description":"How much of each method is described.","type":"string","enum":["names","summary","full"],"x-enum-descriptions":{"names":"The names of the methods alone.","summary":"Also the names of their params, and which are required.","full":"Everything."},\#
+"examples":["summary"],"x-since":"0.3.0","x-domain":"session"},\#
 "ExpressionParameter":{"title":"ExpressionParameter","description":"A parameter of a function of expressions.","type":"object","required":["name","types","isOptional","isRepeated"],"properties":{"name":{"type":"string","description":"Its name; arguments are given by position."},\#
 "types":{"type":"array","items":{"type":"string"},\#
 "description":"The types that it takes; `any` for all."},\#
@@ -2927,6 +2963,8 @@ public enum OpenRPCDocument {
 "Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null.","oneOf":[{"type":"array"},\#
 {"type":"object","required":["type","data"],"properties":{"type":{"enum":["float64","int64"]},\#
 "data":{"type":"string"}}}],"examples":[[2.35,13.4]],"x-since":"0.1.0","x-domain":"overlay"},\#
+"AttributeColumns":{"title":"AttributeColumns","description":"Columns of attributes by name. Attributes that are new to an overlay or a source follow one another in this order.","type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
+"examples":[{"name":["Paris","Berlin"]}],"x-since":"0.3.0","x-domain":"overlay"},\#
 "GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one after the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
 "data":{"type":"string"},\#
 "offsets":{"$ref":"#/components/schemas/Column"}},\#
@@ -2936,8 +2974,7 @@ public enum OpenRPCDocument {
 "z":{"$ref":"#/components/schemas/Column","description":"Heights; with `x` and `y`."},\#
 "geometry":{"$ref":"#/components/schemas/GeometryColumn","description":"Any geometries, instead of `x` and `y`. Results have this."},\#
 "ids":{"$ref":"#/components/schemas/Column","description":"Ids; minted when absent."},\#
-"attributes":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
-"description":"Columns by name."}},\#
+"attributes":{"$ref":"#/components/schemas/AttributeColumns","description":"Columns by name."}},\#
 "examples":[{"x":[2.35,13.4],"y":[48.86,52.52],"attributes":{"name":["Paris","Berlin"]}}],"x-since":"0.2.0","x-domain":"overlay"},\#
 "RenderingMode":{"title":"RenderingMode","description":"When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.","type":"string","enum":["dynamic","static"],"x-enum-descriptions":{"dynamic":"With every frame: for moving graphics.","static":"After navigation: for many graphics that do not move."},\#
 "examples":["dynamic"],"x-since":"0.1.0","x-domain":"overlay"},\#
@@ -3440,9 +3477,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "alreadyInitialized":{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"},\#
 "x-since":"0.1.0"},\#
-"unknownMethod":{"code":-32601,"message":"There is no method of that name; `expected` has the nearest ones.","data":{"kind":"unknownMethod","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"unknownMethod":{"code":-32601,"message":"There is no method of that name; `expected` has the nearest ones.","data":{"kind":"unknownMethod","meant":"map/create","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The method that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "invalidParams":{"code":-32602,"message":"A member is missing, of another type, or out of range; `path` and `expected` say which and what.","data":{"kind":"invalidParams","path":"/params/width","expected":"number in 1...32768"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"Where one of several words is expected: the one that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "internalError":{"code":-32603,"message":"The server failed.","data":{"kind":"internalError"},\#
 "x-since":"0.1.0"},\#
@@ -3469,7 +3508,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["what","limit"],"properties":{"what":{"type":"string","description":"What there are too many of: `requests`, `tasks` or `subscriptions`."},\#
 "limit":{"type":"integer","minimum":1,"description":"The limit."}}},\#
 "x-since":"0.2.0"},\#
-"resultTooLarge":{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge","limit":67108864},\#
+"resultTooLarge":{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge","limit":67108864},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The limit, in bytes."}}},\#
 "x-since":"0.1.0"},\#
 "unknownId":{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId","path":"/params/map","id":"m1"},\#
@@ -3479,7 +3518,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."},\#
 "holder":{"type":"string","description":"The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`; `task`."}}},\#
 "x-since":"0.1.0"},\#
-"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the session is `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","expected":"`map`, `id`, `width`, `height`"},\#
+"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the session is `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","meant":"width","expected":"`map`, `id`, `width`, `height`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The member that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "indexOutOfRange":{"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange","path":"/params/index","count":2},\#
 "x-data":{"type":"object","required":["count"],"properties":{"count":{"type":"integer","description":"Number of elements in the list."}}},\#
@@ -3497,7 +3537,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["index","error"],"properties":{"index":{"type":"integer","minimum":0,"description":"0-based index of the command."},\#
 "error":{"description":"The error object that the command answers when it is sent alone."}}},\#
 "x-since":"0.1.0"},\#
-"notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","expected":"the name of a command"},\#
+"notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","meant":"map/create","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The command that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "wrongKind":{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind","path":"/params/group","expected":"`group`","id":"owners","found":"table"},\#
 "x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The layer."},\#

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "5f022288762a333d"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -234,8 +234,8 @@ class ProgressValue(TypedDict):
     """The operation, with `begin`."""
     message: NotRequired[str]
     """The current step."""
-    percentage: NotRequired[float]
-    """The percentage that is done. (percent; in 0...100)"""
+    percentage: NotRequired[int]
+    """The whole percentage that is done, as in LSP; 0 with `begin`. (percent; in 0...100)"""
 
 
 ProgressReport = dict[str, Any]
@@ -322,7 +322,9 @@ LogLevel = Literal["error", "warning", "info", "debug"]
 """
 
 RequestId = Any
-"""The id of a request: a string or a 64-bit integer."""
+"""The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id
+as it was written.
+"""
 
 
 class MethodDescription(TypedDict):
@@ -330,14 +332,27 @@ class MethodDescription(TypedDict):
 
     name: str
     """Its name."""
-    domain: str
-    """Its domain."""
-    shape: str
+    params: NotRequired[list[str]]
+    """The names of its params besides `meta`; absent with the detail `names`."""
+    required: NotRequired[list[str]]
+    """Those of `params` that must be given; absent with the detail `names`."""
+    domain: NotRequired[str]
+    """Its domain; present with the detail `full`, as all that follows."""
+    shape: NotRequired[str]
     """query, command, process, task, session or lifecycle."""
-    since: str
+    since: NotRequired[str]
     """The version that introduced it."""
-    errors: list[str]
+    errors: NotRequired[list[str]]
     """Its error kinds, besides those common to all."""
+
+
+DescriptionDetail = Literal["names", "summary", "full"]
+"""How much of each method is described.
+
+`names`: The names of the methods alone.
+`summary`: Also the names of their params, and which are required.
+`full`: Everything.
+"""
 
 
 class ExpressionParameter(TypedDict):
@@ -510,18 +525,11 @@ class SessionDescribeResult(TypedDict):
     hash: str
     """A hash of the whole definition."""
     methods: list[MethodDescription]
-    """All methods."""
-    state: list[StateDescription]
-    """All state paths."""
-    expressions: ExpressionLanguage
-    """The functions, operators and types of expressions."""
-
-
-class DiscoverResult(TypedDict):
-    """What `rpc.discover` answers."""
-
-    openrpc: str
-    """The version of OpenRPC."""
+    """The methods that are asked for."""
+    state: NotRequired[list[StateDescription]]
+    """All state paths; absent when less than everything is asked for."""
+    expressions: NotRequired[ExpressionLanguage]
+    """The functions, operators and types of expressions; absent when less than everything is asked for."""
 
 
 class CancelRequestParams(TypedDict):
@@ -822,6 +830,8 @@ class ClusterQueryResult(TypedDict):
     """The zoom of the clusters. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     clusters: list[Cluster]
     """Clusters and single points."""
 
@@ -837,6 +847,8 @@ class ClusterMembersResult(TypedDict):
     """The first zoom at which it splits. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     ids: list[FeatureId]
     """The features."""
 
@@ -1666,11 +1678,13 @@ class FeatureQueryResult(TypedDict):
     """The spatial reference of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
-    features: NotRequired[FeatureList]
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
+    features: FeatureList
     """By `orderBy`, else in drawing order; absent with columns."""
-    columns: NotRequired[FeatureColumns]
+    columns: FeatureColumns
     """The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."""
-    fields: NotRequired[list[Field]]
+    fields: list[Field]
     """With columns: the attributes in order, with their types."""
     failed: NotRequired[list[FailedFeature]]
     """The features whose geometry is null because one of its positions has no coordinates in
@@ -1704,6 +1718,8 @@ class FeatureQueryIdsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     ids: list[FeatureId]
     """By `orderBy`, else in drawing order."""
 
@@ -1771,6 +1787,8 @@ class FeatureQueryStatisticsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more groups."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     records: StatisticRecords
     """The groups."""
 
@@ -1782,6 +1800,8 @@ class FeatureQueryDistinctValuesResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more records."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     records: DistinctRecords
     """The values."""
 
@@ -2554,6 +2574,11 @@ Column = Any
 "data": <base64 of little-endian numbers>}`; NaN in float64 is null.
 """
 
+AttributeColumns = dict[str, Any]
+"""Columns of attributes by name. Attributes that are new to an overlay or a source follow one another in this
+order.
+"""
+
 GeometryColumn = Any
 """One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one after the other>,
 "offsets": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes
@@ -2576,7 +2601,7 @@ class FeatureColumns(TypedDict):
     """Any geometries, instead of `x` and `y`. Results have this."""
     ids: NotRequired[Column]
     """Ids; minted when absent."""
-    attributes: NotRequired[dict[str, Column]]
+    attributes: NotRequired[AttributeColumns]
     """Columns by name."""
 
 
