@@ -65,7 +65,10 @@ extension JSONValue {
   package func opaque(
     _ expected: StaticString, _ kinds: Set<Kind>, _ lengths: ClosedRange<Int>
   ) throws(JSONError) -> JSONOpaque {
-    guard kinds.contains(kind) else { throw typeError(expected: "\(expected)") }
+    // 1.0 is an integer.
+    guard kinds.contains(kind) || kind == .real && kinds.contains(.integer) && (try? integer()) != nil else {
+      throw typeError(expected: "\(expected)")
+    }
     if kind == .string, !lengths.contains(withUTF8 { String(decoding: $0, as: UTF8.self) }.unicodeScalars.count) {
       throw error(expected: "\(expected)")
     }

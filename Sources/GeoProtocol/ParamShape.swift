@@ -68,39 +68,3 @@ package indirect enum ParamShape: Sendable {
     }
   }
 }
-
-/// A member that the definition does not have.
-package struct UnknownMember: Error {
-  package let name: String
-  package let known: [String]
-  package let value: JSONValue
-
-  /// The known name that may have been meant: what other systems call so, or the most similar.
-  package var nearest: String? {
-    Self.otherNames[name.lowercased()]?.first { known.contains($0) } ?? Suggestion(for: name, among: known).meant
-  }
-
-  /// What may be meant by a name: of other systems, and of the neighbours of a member.
-  private static let otherNames: [String: [String]] = [
-    "where": ["whereClause"], "filter": ["whereClause"], "cql": ["whereClause"], "query": ["whereClause"],
-    "definitionexpression": ["whereClause", "filter"],
-    "scale": ["targetScale"], "bbox": ["geometry", "extent"], "envelope": ["geometry", "extent"], "extent": ["geometry"],
-    "outfields": ["properties"], "fields": ["properties"], "attributes": ["properties"], "columns": ["properties"],
-    "outsr": ["outSpatialReference"], "outcrs": ["outSpatialReference"], "crs": ["spatialReference"], "srs": ["spatialReference"],
-    "srid": ["spatialReference"], "epsg": ["spatialReference"], "wkid": ["spatialReference"],
-    "orderbyfields": ["orderBy"], "sort": ["orderBy"], "sortby": ["orderBy"], "count": ["limit"], "maxfeatures": ["limit"],
-    "resultrecordcount": ["limit"], "resultoffset": ["offset"], "startindex": ["offset"], "objectids": ["ids"],
-    "spatialrel": ["spatialRelationship"], "relation": ["spatialRelationship"], "predicate": ["relationship", "spatialRelationship"],
-    "name": ["title", "id"], "title": ["name"], "visible": ["isVisible"], "url": ["path"], "file": ["path"],
-    "filename": ["path"], "uri": ["path"], "zoom": ["targetScale"], "bearing": ["rotation"],
-  ]
-
-  /// How to write what was meant, where that takes more than the name.
-  package var hint: String? {
-    switch (name.lowercased(), nearest) {
-    case ("bbox", "geometry"?), ("envelope", "geometry"?), ("extent", "geometry"?):
-      "an envelope as `geometry`: {\"type\": \"Envelope\", \"xMin\": ..., \"yMin\": ..., \"xMax\": ..., \"yMax\": ...}"
-    default: nil
-    }
-  }
-}

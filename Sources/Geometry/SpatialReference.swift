@@ -50,8 +50,8 @@ public enum TransformError: Error, Hashable, Sendable {
   case unknownReference(String, reason: String)
   /// Both references are known, but there is no operation between them.
   case noOperation(from: String, to: String)
-  /// The position at `index` lies outside the domain of the operation.
-  case outsideDomain(index: Int, from: String, to: String)
+  /// The position at `index` lies outside the domain of the operation. `latitude` is its y, where that should be a latitude and is none.
+  case outsideDomain(index: Int, from: String, to: String, latitude: Double? = nil)
   /// The library is not installed.
   case unavailable(reason: String)
 }
@@ -59,8 +59,8 @@ public enum TransformError: Error, Hashable, Sendable {
 extension TransformError {
   /// The same error for positions that follow `count` others.
   fileprivate func moved(by count: Int) -> TransformError {
-    guard case .outsideDomain(let index, let source, let target) = self else { return self }
-    return .outsideDomain(index: index + count, from: source, to: target)
+    guard case .outsideDomain(let index, let source, let target, let latitude) = self else { return self }
+    return .outsideDomain(index: index + count, from: source, to: target, latitude: latitude)
   }
 }
 

@@ -7,6 +7,10 @@ import JSONRPC
 extension Client {
   var lifecycle: Lifecycle {
     var lifecycle = Lifecycle { [self] call in try initialize(call) }
+    lifecycle.checkShutdown = { [self] call in
+      try checkMembers(of: call.params, for: call.method)
+      _ = try SessionProtocol.Meta(of: call.params)
+    }
     lifecycle.shutdown = { [self] in
       subscribers.removeAll()
       flush()
@@ -16,22 +20,15 @@ extension Client {
     return lifecycle
   }
 
-  /// Checks the types of all members, even of those that the session ignores.
-  private static func checkTypes(_ params: JSONValue) throws(JSONError) {
-    if params["processId"].isPresent { _ = try params["processId"].integer() }
-    if params["strict"].isPresent { _ = try params["strict"].bool() }
-    if params["clientInfo"].isPresent { _ = try SessionProtocol.ClientInfo(from: params["clientInfo"]) }
-  }
-
   /// Versions whose clients are answered in the present one.
   private static let olderVersions: Set = ["0.1", "0.2"]
 
   private func initialize(_ call: Call) throws -> any JSONEncodable {
     // Clients of other protocols add members of their own, so unknown members are ignored even if `strict` is set.
-    let params = call.params
+    let params = try SessionProtocol.Initialize.Params(from: call.params)
+    _ = try SessionProtocol.Meta(of: call.params)
     var isOlder = false
-    if params["protocolVersions"].isPresent {
-      let versions = try params["protocolVersions"].array { (value) throws(JSONError) in try value.string() }
+    if let versions = params.protocolVersions {
       isOlder = !versions.isEmpty && !versions.contains(WireProtocol.version)
       guard !isOlder || versions.contains(where: Self.olderVersions.contains) else {
         throw RPCError(
@@ -40,19 +37,20 @@ extension Client {
         ).with("supported", [WireProtocol.version])
       }
     }
-    try Self.checkTypes(params)
-    isStrict = params["strict"].isPresent ? params["strict"].isTrue : !isOlder
-    if params["rootUri"].isPresent {
-      files.setRoot(uri: try params["rootUri"].string())
-    } else if params["rootPath"].isPresent {
-      try files.setRoot(try params["rootPath"].string())
+    isStrict = params.strict ?? !isOlder
+    if let uri = params.rootUri {
+      files.setRoot(uri: uri)
+    } else if let path = params.rootPath {
+      try files.setRoot(path)
     }
     if isOlder {
       let version = WireProtocol.version
       let strictness = isStrict ? "" : "; unknown members of params are ignored, as before (`strict` is false)"
       let bound = LoopBound(self, on: loop)
       // After the answer.
-      loop.execute { bound.value.session?.turn { bound.value.warn("This server speaks version \(version)\(strictness).") } }
+      loop.execute {
+        bound.value.session?.turn { bound.value.warn("This server speaks version \(version)\(strictness).") }
+      }
     }
     let limits = host.configuration.limits
     return SessionProtocol.Initialize.Result(

@@ -119,6 +119,7 @@ extension Client {
     let allowance = RelationAllowance(nanoseconds: RelationAllowance.onLoop)
     do {
       try checkMembers(of: call.params, for: call.method)
+      _ = try SessionProtocol.Meta(of: call.params)
       let reply = try allowance.hold(body)
       if historyWasCut, case .result(let result) = reply { return .result(AfterCut(result: result)) }
       return reply

@@ -271,7 +271,7 @@ extension Client {
   private func report(_ fraction: Double, of handle: String) {
     guard let task = tasks.with(handle: handle) else { return }
     session?.turn {
-      for waiter in task.waiters.all { waiter.progress?.report(percentage: (fraction * 1000).rounded() / 10) }
+      for waiter in task.waiters.all { waiter.progress?.report(percentage: Int(fraction * 100)) }
     }
     record(fraction, of: task)
   }

@@ -105,6 +105,5 @@ final class Client: MethodHost, HandlerClient {
     registerServices()
     // Returns all members, including unknown ones.
     router.on("session/echo") { call in .aside(call.params) }
-    router.on("rpc.discover") { _ in .aside(JSONOpaque.written { $0.append(OpenRPCDocument.text) }) }
   }
 }

@@ -35,6 +35,13 @@ public struct JSONError: Error {
   public let found: String
   let value: JSONValue
 
+  /// The word that was probably meant, where one of several is expected.
+  public var meant: String? {
+    guard expected.hasPrefix("one of \""), value.kind == .string, let word = try? value.string() else { return nil }
+    let words = expected.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+    return Suggestion(for: word, among: words.filter { $0.offset % 2 == 1 }.map { String($0.element) }).meant
+  }
+
   /// As ``JSONValue/path(from:)``.
   public func path(from root: JSONValue) -> String { value.path(from: root) }
 

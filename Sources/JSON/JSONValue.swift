@@ -170,6 +170,13 @@ extension JSONValue {
     guard kind == .object || (kind == .array && count == 0) else { throw typeError(expected: "object") }
   }
 
+  /// - Parameter members: the names of those that it must have.
+  public func requireObject(with members: StaticString) throws(JSONError) {
+    guard kind == .object || (kind == .array && count == 0) else {
+      throw typeError(expected: "object with \(members)")
+    }
+  }
+
   public func requireArray() throws(JSONError) {
     guard kind == .array else { throw typeError(expected: "array") }
   }

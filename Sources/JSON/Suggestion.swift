@@ -19,8 +19,38 @@ package struct Suggestion {
       (index, known, Self.distance(wanted, Array(known.lowercased().utf8.prefix(Self.lengthLimit))))
     }
     .sorted { ($0.2, $0.0) < ($1.2, $1.0) }
-    nearest = ranked.prefix(3).map(\.1)
-    meant = ranked.first.flatMap { $0.2 <= (wanted.count + 2) / 3 ? $0.1 : nil }
+    let similar = ranked.first.flatMap { $0.2 <= (wanted.count + 2) / 3 ? $0.1 : nil }
+    meant = Self.reordered(name, among: known) ?? similar ?? Self.part(name.lowercased(), among: known)
+    nearest =
+      (meant.map { [$0] } ?? []) + ranked.map(\.1).filter { [meant] in $0 != meant }.prefix(meant == nil ? 3 : 2)
+  }
+
+  /// The only known name of the same words: `createMap` for `map/create`, `query_features` for `feature/query`.
+  private static func reordered(_ name: String, among known: [String]) -> String? {
+    let wanted = words(name)
+    return wanted.count > 1 ? only(known.prefix(limit).filter { words($0) == wanted }) : nil
+  }
+
+  /// The only known name that begins or ends with a name, or with which the name ends: `desc` for `descending`.
+  private static func part(_ name: String, among known: [String]) -> String? {
+    let candidates = known.prefix(limit).filter { known in
+      let known = known.lowercased()
+      return name.utf8.count >= 3 && (known.hasPrefix(name) || known.hasSuffix(name))
+        || known.utf8.count >= 4 && name.hasSuffix(known)
+    }
+    return only(candidates)
+  }
+
+  private static func only(_ names: [String]) -> String? { names.count == 1 ? names.first : nil }
+
+  /// The words of a name in lower case and singular, sorted.
+  private static func words(_ name: String) -> [String] {
+    var words: [String] = [""]
+    for scalar in name.unicodeScalars.prefix(lengthLimit) {
+      if !scalar.properties.isAlphabetic || scalar.properties.isUppercase { words.append("") }
+      if scalar.properties.isAlphabetic { words[words.count - 1] += scalar.properties.lowercaseMapping }
+    }
+    return words.filter { !$0.isEmpty }.map { $0.hasSuffix("s") ? String($0.dropLast()) : $0 }.sorted()
   }
 
   /// The end of a message about an unknown name: suggestions, if there are any.

@@ -64,7 +64,10 @@ struct MessageID {
   }
 
   private static func id(_ text: Slice<UnsafeRawBufferPointer>) -> RequestID? {
-    if let id = read(text, { RequestID($0) }) ?? nil { return id }
+    if let id = read(text, { RequestID($0) }) ?? nil {
+      guard case .integer(let number) = id, text.contains(where: { ".eE".utf8.contains($0) }) else { return id }
+      return .whole(number, written: String(decoding: text, as: UTF8.self))
+    }
     guard text.count <= maximumDigits, isNumber(text) else { return nil }
     return .number(String(decoding: text, as: UTF8.self))
   }

@@ -31,13 +31,13 @@ public final class Progress {
     guard !hasBegun, !hasEnded else { return }
     hasBegun = true
     last = session.loop.nanoseconds
-    send(.begin, title: title)
+    send(.begin, title: title, percentage: 0)
   }
 
   /// Sends the current state; dropped when the last report was sent too recently.
   ///
   /// - Parameter percentage: 0...100.
-  public func report(_ message: String? = nil, percentage: Double? = nil) {
+  public func report(_ message: String? = nil, percentage: Int? = nil) {
     guard hasBegun, !hasEnded else { return }
     let now = session.loop.nanoseconds
     guard now - last >= Self.interval else { return }
@@ -52,7 +52,7 @@ public final class Progress {
     if hasBegun { send(.end, message: message) }
   }
 
-  private func send(_ kind: Kind, title: String? = nil, message: String? = nil, percentage: Double? = nil) {
+  private func send(_ kind: Kind, title: String? = nil, message: String? = nil, percentage: Int? = nil) {
     session.notify("$/progress") { writer in
       writer.member("token", token)
       writer.key("value")

@@ -52,17 +52,21 @@ extension RPCError {
     let end = suggestion.meant.map { ", did you mean `\($0)`?" } ?? "."
     return RPCError(
       code: -32601, kind: "unknownMethod", message: "There is no method \"\(name)\"\(end)",
-      expected: suggestion.nearest.map { "`\($0)`" }.joined(separator: ", "))
+      expected: suggestion.nearest.map { "`\($0)`" }.joined(separator: ", ")
+    ).with("meant", suggestion.meant)
   }
 
   public static func invalidParams(_ message: String, path: String, expected: String? = nil) -> RPCError {
     RPCError(code: -32602, kind: "invalidParams", message: message, path: path, expected: expected)
   }
 
-  static func invalidParams(_ error: JSONError, path: String) -> RPCError {
+  package static func invalidParams(_ error: JSONError, path: String) -> RPCError {
     let code = path.hasSuffix("patialReference") ? error.foundCode.map { ", such as \"EPSG:\($0)\"" } ?? "" : ""
+    let end = error.meant.map { ", did you mean \"\($0)\"?" } ?? "."
     return invalidParams(
-      "Expected \(error.expected)\(code) at \(path), found \(error.found).", path: path, expected: error.expected + code)
+      "Expected \(error.expected)\(code) at \(path), found \(error.found)\(end)", path: path,
+      expected: error.expected + code
+    ).with("meant", error.meant)
   }
 
   public static func internalError(_ message: String) -> RPCError {

@@ -20,12 +20,15 @@ extension Session {
   }
 
   /// Cancels and answers requests in flight before the answer to `shutdown`.
-  func shutDown(_ id: RequestID, _ batch: Batch?) {
+  func shutDown(_ call: Call, _ id: RequestID) {
+    do { try lifecycle.checkShutdown(call) } catch {
+      return write(error: failure(error, call), id: id, batch: call.batch)
+    }
     phase = .shutDown
     cancelAll()
     lifecycle.shutdown()
     cancelAll()
-    write(result: JSONOpaque.written { $0.null() }, id: id, batch: batch)
+    write(result: JSONOpaque.written { $0.null() }, id: id, batch: call.batch)
   }
 
   /// Runs a built-in notification.

@@ -96,15 +96,16 @@ extension Session {
 
   /// The id if it is valid; otherwise answers with an error.
   private func usableID(_ given: JSONValue, _ batch: Batch?, _ refusedID: () -> RequestID?) -> RequestID? {
-    guard let id = RequestID(given) else {
+    let written = given.kind == .real ? refusedID() : nil
+    guard var id = RequestID(given) else {
       batch?.remaining += 1
-      let written = given.kind == .real ? refusedID() : nil
       let error = RPCError.invalidRequest("An id is a string, or an integer within 64 bits.")
       write(
         error: written.map { error.with("offendingId", $0) } ?? error.with("offendingId", given), id: written,
         batch: batch)
       return nil
     }
+    if let written { id = written }
     if inFlight[id] != nil || batchIDs.contains(id) {
       batch?.remaining += 1
       write(
@@ -153,7 +154,7 @@ extension Session {
     switch route?.action {
     case .request(let handler): run(handler, call, id)
     case .builtIn(.initialize): initialize(call, id)
-    case .builtIn(.shutdown): shutDown(id, call.batch)
+    case .builtIn(.shutdown): shutDown(call, id)
     default: write(error: unknownMethod(name), id: id, batch: call.batch)
     }
   }

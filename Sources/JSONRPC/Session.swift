@@ -9,6 +9,8 @@ public struct Lifecycle {
   public var initialize: (Call) throws -> any JSONEncodable
   /// The client has sent `initialized`.
   public var initialized: () -> Void = {}
+  /// Throws for `shutdown` with params that it does not have.
+  public var checkShutdown: (Call) throws -> Void = { _ in }
   /// `shutdown`, after everything in flight was cancelled: stops sources of notifications.
   public var shutdown: () -> Void = {}
   /// The input has ended: ends live sources and answers requests that wait for them.

@@ -51,7 +51,8 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     _ values: UnsafeMutableBufferPointer<Double>, stride: Int, hasZ: Bool, from source: SpatialReference,
     to target: SpatialReference
   ) throws(TransformError) {
-    let from = try describe(source).reference.definition
+    let description = try describe(source)
+    let from = description.reference.definition
     let to = try describe(target).reference.definition
     guard from != to, let base = values.baseAddress, values.count >= stride else { return }
     guard source != .unknown, target != .unknown else { throw .noOperation(from: from, to: to) }
@@ -60,13 +61,19 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     let operation = try context.operation(from: from, to: to)
     let count = values.count / stride
     let step = stride * MemoryLayout<Double>.stride
+    // PROJ overwrites the positions.
+    let beyond =
+      description.kind == .geographic
+      ? (0..<count).first { abs(base[$0 * stride + 1]) > 90 }.map { (index: $0, y: base[$0 * stride + 1]) } : nil
     _ = context.proj.pointee.proj_errno_reset(operation)
     _ = context.proj.pointee.proj_trans_generic(
       operation, PJ_FWD, base, step, count, base + 1, step, count, hasZ ? base + 2 : nil, hasZ ? step : 0,
       hasZ ? count : 0, nil, 0, 0)
     // PROJ reports failure as HUGE_VAL in the position, not through a result.
     for index in 0..<count where !(base[index * stride].isFinite && base[index * stride + 1].isFinite) {
-      throw .outsideDomain(index: index, from: source.definition, to: target.definition)
+      throw .outsideDomain(
+        index: index, from: source.definition, to: target.definition, latitude: beyond?.index == index ? beyond?.y : nil
+      )
     }
   }
 

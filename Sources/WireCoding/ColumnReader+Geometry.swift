@@ -122,13 +122,23 @@ extension ColumnReader {
       rows = ids.count
       try batch.setIDs(ids)
     }
-    for (name, column) in (columns.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+    for (name, column) in try named(columns.attributes) {
       let values = try attribute(column, named: name)
       try equal(values.count, rows, "attributes/\(jsonPointerEscaped(name))", path)
       rows = values.count
       try set(values, named: name, in: &batch)
     }
     return batch
+  }
+
+  /// Columns by name, in their order.
+  package static func named(_ columns: JSONOpaque?) throws(JSONError) -> [(name: String, column: JSONOpaque)] {
+    guard let value = columns?.value else { return [] }
+    // Refuses names that are the same text.
+    let columns = try value.dictionary { (column) throws(JSONError) in try column.opaque("Column") }
+    var names: [String] = []
+    value.forEachMember { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+    return names.compactMap { name in columns[name].map { (name, $0) } }
   }
 
   /// - Parameter expected: nil for the first column.

@@ -96,8 +96,16 @@ package struct FeatureColumnsWriter: ~Copyable {
         writer.endObject()
       }
     }
-    columns.attributes = Dictionary(
-      zip(names, attributes).map { ($0, $1.column) }, uniquingKeysWith: { first, _ in first })
+    let attributes = zip(names, attributes).map { (name: $0, column: $1.column) }
+    columns.attributes = .written { writer in
+      writer.beginObject()
+      var written: Set<String> = []
+      for attribute in attributes where written.insert(attribute.name).inserted {
+        writer.key(attribute.name)
+        attribute.column.encode(to: &writer)
+      }
+      writer.endObject()
+    }
     return columns
   }
 }

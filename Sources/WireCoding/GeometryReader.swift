@@ -51,9 +51,7 @@ enum GeometryReader {
   private static func read(
     _ value: JSONValue, depth: Int, _ keepsEmptyPoints: Bool
   ) throws(WireFault) -> Geometry {
-    guard value.kind == .object else { throw fault(value, "a geometry object") }
-    let type: String
-    do { type = try value["type"].string() } catch { throw WireFault(.invalidGeometry, error) }
+    guard value.kind == .object, let type = try? value["type"].string() else { throw fault(value, form) }
     let coordinates = value["coordinates"]
     switch type {
     case "Point": return .point(try position(coordinates, allowEmpty: true))
@@ -81,6 +79,8 @@ enum GeometryReader {
   }
 
   // MARK: GeoJSON
+
+  private static let form = #"a geometry such as {"type": "Point", "coordinates": [x, y]}, the longitude first"#
 
   private static func fault(_ value: JSONValue, _ expected: String) -> WireFault {
     WireFault(.invalidGeometry, value.error(expected: expected))

@@ -119,6 +119,8 @@ struct Property {
   var isOptional = false
   /// Whether another standard defines the name, so that it may be a keyword in some language.
   var isForeign = false
+  /// Whether it is present if the params ask for the form that has it: types of clients do not make them check.
+  var isUsual = false
   var defaultValue: Tree?
   var unit: String?
   var constraints = Constraints()

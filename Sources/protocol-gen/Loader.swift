@@ -129,7 +129,8 @@ extension Property {
     }
     self.init(
       name: reader.requiredString("name"), type: type, about: reader.about, isOptional: reader.flag("optional"),
-      isForeign: reader.flag("foreign"), defaultValue: reader.optional("default"), unit: reader.string("unit"),
+      isForeign: reader.flag("foreign"), isUsual: reader.flag("usual"), defaultValue: reader.optional("default"),
+      unit: reader.string("unit"),
       constraints: constraints, coalescing: reader.choice("coalescing", Coalescing.self),
       isClearable: reader.flag("clearable"), saved: reader.choice("saved", Saved.self),
       example: reader.optional("example"), form: reader.choice("form", Form.self))

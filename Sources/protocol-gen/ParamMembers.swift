@@ -11,7 +11,7 @@ struct ParamMembers {
     lines.add("/// The members that params may have, by method, and those of the types in them.")
     lines.block("package enum ParamMembers {") { lines in
       lines.block("package static let params: [String: ParamShape] = [", "]") { lines in
-        for method in definition.methods where method.shape != .lifecycle {
+        for method in definition.methods where method.name != "initialize" {
           guard case .properties(let properties) = method.params else { continue }
           let token = method.part.isEmpty ? [] : ["\"partialResultToken\""]
           add("\"\(method.name)\": params([", properties.map(member) + token, "]),", &lines)

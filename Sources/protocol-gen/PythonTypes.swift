@@ -178,7 +178,7 @@ struct PythonTypes {
       if let tag { lines.add("type: Literal[\"\(tag)\"]") }
       for property in properties {
         let type = annotation(property.type)
-        lines.add("\(property.name): \(property.mayBeAbsent ? "NotRequired[\(type)]" : type)")
+        lines.add("\(property.name): \(property.mayBeAbsent && !property.isUsual ? "NotRequired[\(type)]" : type)")
         Self.docstring([property.about.doc + notes(property)], &lines)
       }
     }

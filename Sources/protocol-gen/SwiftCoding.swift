@@ -58,17 +58,20 @@ struct SwiftCoding {
     }
   }
 
-  /// Lines of code that read a value of several types whose strings have limits; nil for a value that only its handler checks.
+  /// Lines of code that read a value of several types; nil for a value that only its handler checks.
   func boundedOpaque(_ schema: Tree, from value: String) -> [String]? {
     let types = schema["type"]?.elements.compactMap(\.string) ?? []
-    guard let most = schema["maxLength"]?.integer, let last = types.last else { return nil }
-    let least = schema["minLength"]?.integer ?? 0
-    func words(_ type: String) -> String { type == "string" ? "string of \(least) to \(most) characters" : type }
+    guard let last = types.last else { return nil }
+    let (least, most) = (schema["minLength"]?.integer ?? 0, schema["maxLength"]?.integer)
+    func words(_ type: String) -> String {
+      guard type == "string", let most else { return type }
+      return "string of \(least) to \(most) characters"
+    }
     let kinds = types.map { $0 == "boolean" ? ".bool" : ".\($0)" }.joined(separator: ", ")
     return [
       "\(value).opaque(",
       "  \(literal(types.dropLast().map(words).joined(separator: ", ") + " or " + words(last))),",
-      "  [\(kinds)], \(least)...\(most))",
+      "  [\(kinds)], \(least)...\(most.map(String.init) ?? "Int.max"))",
     ]
   }
 

@@ -94,6 +94,10 @@ struct SwiftTables {
         public let domain: String
         public let shape: MethodShape
         public let since: String
+        /// The names of all params but `meta`.
+        public let params: [String]
+        /// Those that must be given.
+        public let required: [String]
         /// Besides those that any method may answer.
         public let errors: [ErrorKind]
       }
@@ -134,6 +138,9 @@ struct SwiftTables {
       lines.add(
         "name: \"\(method.name)\", domain: \"\(method.domain)\", shape: .\(method.shape.rawValue), "
           + "since: \"\(method.about.since)\",")
+      func names(_ list: [Property]) -> String { list.map { "\"\($0.name)\"" }.joined(separator: ", ") }
+      let (params, required) = (method.params.properties, method.params.properties.filter { !$0.mayBeAbsent })
+      for row in wrapped("params: [\(names(params))], required: [\(names(required))],", width: 110) { lines.add(row) }
       let errors = method.errors.map { "." + Names.swiftCase($0) }.joined(separator: ", ")
       for row in wrapped("errors: [\(errors)]", width: 110) { lines.add(row) }
     }

@@ -125,7 +125,9 @@ struct SwiftTypes {
       if direction != .encode {
         lines.add()
         lines.block("public init(from json: JSONValue) throws(JSONError) {") { lines in
-          lines.add("try json.\(isParams ? "requireParams" : "requireObject")()")
+          let required = properties.filter { !$0.mayBeAbsent }.map { "`\($0.name)`" }.joined(separator: ", ")
+          let names = required.isEmpty ? "" : "with: \"\(required)\""
+          lines.add("try json.\(isParams ? "requireParams()" : "requireObject(\(names))")")
           decodeFields(properties, &lines)
           if hasParts { lines.add("wantsParts = json.wantsParts") }
           for property in properties where property.type.namesMembers {

@@ -95,7 +95,7 @@ struct GeneratedCodingTests {
     (#"{"serial": 1, "status": {"type": "failed"}}"#, "/status/reason: string of 1 to 8 characters, absent"),
     (#"{"serial": 1, "status": 3}"#, #"/status: object with a "type", integer"#),
     (#"{"serial": 1, "shapes": [1, null]}"#, "/shapes/1: object, null"),
-    ("[1]", ": object, array"),
+    ("[1]", ": object with `serial`, array"),
     ("[]", "/serial: integer in 0...99999999999999, absent"),
   ])
   func `an error has path, expected and found`(input: String, expected: String) throws {
@@ -105,7 +105,7 @@ struct GeneratedCodingTests {
   @Test(arguments: ["null", "[]", "{}"])
   func `params that are null or empty mean none`(input: String) throws {
     #expect(try decode(SampleProtocol.Find.Params.self, input).id == nil)
-    #expect(try failure(SampleProtocol.Make.Params.self, input) == "/thing: object, absent")
+    #expect(try failure(SampleProtocol.Make.Params.self, input) == "/thing: object with `serial`, absent")
   }
 
   @Test func `params of a group are read through its protocol`() throws {

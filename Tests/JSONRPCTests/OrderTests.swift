@@ -60,7 +60,7 @@ import Testing
     progress.begin("loading")
     for step in 0..<1000 {
       harness.loop.advance(by: 1_000_000)
-      progress.report("still", percentage: Double(step) / 10)
+      progress.report("still", percentage: step / 10)
     }
     pending.reply(text)
     progress.report("too late")
@@ -68,7 +68,7 @@ import Testing
     let lines = harness.takeLines()
     #expect(
       lines.first
-        == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"begin","title":"loading"}}}"#
+        == #"{"jsonrpc":"2.0","method":"$/progress","params":{"token":"t","value":{"kind":"begin","title":"loading","percentage":0}}}"#
     )
     #expect(lines.count <= 11 && lines.count > 5)
     #expect(

@@ -81,7 +81,7 @@ import Testing
 
   @Test func `a position outside the domain is reported with both references`() throws {
     var positions = Positions(values: [10, 50, 11, 51, 12, 95, 13, 96])
-    #expect(throws: TransformError.outsideDomain(index: 2, from: "EPSG:4326", to: "EPSG:3857")) {
+    #expect(throws: TransformError.outsideDomain(index: 2, from: "EPSG:4326", to: "EPSG:3857", latitude: 95)) {
       try positions.withMutableValues { (buffer) throws(TransformError) in
         try transformer.transform(buffer, stride: 2, hasZ: false, from: .wgs84, to: .webMercator)
       }

@@ -1,20 +1,54 @@
-"""The server driven by the JSON-RPC libraries of others. Runs with GEOMODEL_REAL_CLIENTS=1, each where its program is installed:
+"""The server driven by other languages and by the JSON-RPC libraries of others. The latter runs with GEOMODEL_REAL_CLIENTS=1, each where its program is installed:
 
 emacs (`apt install emacs-nox`), nvim (`apt install neovim`), pygls (`pip install pygls`).
 """
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
-from support import TESTS, child_environment, real_server
+from support import ROOT, TESTS, child_environment, real_server
 
 SERVER = real_server()
 CLIENTS = TESTS / "real_clients"
 EXPECTED = ["title Zürich", "error -31010", "heard state/changed", "exit 0"]
+
+
+@unittest.skipIf(SERVER is None, "no server was built")
+class FirstAnswerTests(unittest.TestCase):
+    """The programs of `Protocol/clients.md`, each where its language is installed."""
+
+    def check(self, language: str, name: str, *command: str) -> None:
+        text = (ROOT / "Protocol" / "clients.md").read_text(encoding="utf-8")
+        found = re.search(rf"```{language}\n(.*?)```", text, re.S)
+        assert found is not None
+        self.assertLessEqual(len(found[1].splitlines()), 12)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / name).write_text(found[1], encoding="utf-8")
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=60, cwd=folder,
+                env={**child_environment(), "GEOMODEL_SERVER": os.path.abspath(SERVER or "")},
+            )
+        self.assertEqual((done.stdout, done.returncode), ("World\n", 0), done.stderr)
+        self.assertNotIn("rror", done.stderr)
+
+    @unittest.skipUnless(shutil.which("emacs"), "no emacs")
+    def test_emacs(self) -> None:
+        self.check("elisp", "first.el", "emacs", "--batch", "--load", "first.el")
+
+    @unittest.skipUnless(shutil.which("nvim"), "no nvim")
+    def test_neovim(self) -> None:
+        self.check("lua", "first.lua", "nvim", "--headless", "-u", "NONE", "-c", "luafile first.lua", "-c", "quitall!")
+
+    @unittest.skipUnless(shutil.which("node"), "no node")
+    def test_node(self) -> None:
+        self.check("js", "first.mjs", "node", "first.mjs")
 
 
 @unittest.skipUnless(os.environ.get("GEOMODEL_REAL_CLIENTS") == "1", "GEOMODEL_REAL_CLIENTS is not 1")

@@ -4,13 +4,17 @@ Skipped where mypy is not installed.
 """
 
 import importlib.util
+import json
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
-from support import SOURCE, child_environment
+from support import ROOT, SOURCE, child_environment
 
 EXAMPLES = SOURCE.parent / "examples"
 PROMISED = '''
@@ -101,6 +105,28 @@ class TypeTests(unittest.TestCase):
             self.assertEqual((status, len(said.splitlines())), (1, 3), said)
             for wrong in ('has no attribute "UnknwonIdError"', '"path" to "open"', '"edits" has incompatible type'):
                 self.assertIn(wrong, said)
+
+
+@unittest.skipUnless(shutil.which("pyright"), "no pyright")
+class PyrightTests(unittest.TestCase):
+    """The programs of the READMEs, as Pyright and with it Pylance see them."""
+
+    def test_the_programs_of_the_readmes(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("python", SOURCE.parent / "README.md"), ("root", ROOT / "README.md")):
+                for number, code in enumerate(re.findall(r"```python\n(.*?)```", text.read_text(encoding="utf-8"), re.S)):
+                    if "launch" not in code:
+                        # A fragment has a server.
+                        kind = ("async ", "Server") if "await" in code else ("", "SyncServer")
+                        code = (
+                            f"import geomodel\nfrom typing import Any\n{kind[0]}def use(server: geomodel.{kind[1]}, p: Any) -> None:\n"
+                            + textwrap.indent(code, "    ")
+                        )
+                    (Path(folder) / f"{name}{number}.py").write_text(code, encoding="utf-8")
+            settings = {"extraPaths": [str(SOURCE)], "reportMissingImports": False, "reportMissingModuleSource": False}
+            (Path(folder) / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+            done = subprocess.run(["pyright", "-p", folder], capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout)
 
 
 if __name__ == "__main__":

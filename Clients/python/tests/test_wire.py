@@ -50,7 +50,7 @@ class WireTests(unittest.TestCase):
                 if not isinstance(method["params"], list):
                     continue
                 plain = {p["name"] for p in method["params"] if p["type"] == "Column"}
-                mapped = {p["name"] for p in method["params"] if p["type"] == {"map": "Column"}}
+                mapped = {p["name"] for p in method["params"] if p["type"] == "AttributeColumns"}
                 if plain:
                     columns[method["name"]] = plain
                 if mapped:

@@ -49,7 +49,7 @@ public enum BindingProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`binding`, `revision`, `access`")
       self.binding = try SessionProtocol.readObjectId(json["binding"])
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       let path = json["path"]
@@ -127,7 +127,7 @@ public enum BindingProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`link`, `revision`, `first`, `second`, `direction`")
       self.link = try SessionProtocol.readObjectId(json["link"])
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       self.first = try json["first"].string()

@@ -21,7 +21,7 @@ public enum BookmarkProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `name`, `viewpoint`")
       self.id = try SessionProtocol.readObjectId(json["id"])
       self.name = try json["name"].string()
       self.viewpoint = try ViewProtocol.Viewpoint(from: json["viewpoint"])
@@ -55,7 +55,7 @@ public enum BookmarkProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `viewpoint`")
       let id = json["id"]
       self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
       self.name =

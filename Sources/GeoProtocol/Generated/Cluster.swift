@@ -79,7 +79,7 @@ public enum ClusterProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `geometry`, `count`, `selectedCount`")
       let cluster = json["cluster"]
       self.cluster = try cluster.isPresent ? ClusterProtocol.readClusterId(cluster) : nil
       self.id = try SessionProtocol.readFeatureId(json["id"])
@@ -169,7 +169,11 @@ public enum ClusterProtocol {
   public enum Query {
     public static let name: StaticString = "cluster/query"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.ResultSize {
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -197,10 +201,11 @@ public enum ClusterProtocol {
       public var limit: Int
 
       public init(
-        layer: String? = nil, overlay: String? = nil, view: String? = nil, scale: Double? = nil, zoom: Int? = nil,
-        envelope: SessionProtocol.Envelope? = nil, spatialReference: String? = nil, returnSymbols: Bool = false,
-        returnPopups: Bool = false, offset: Int = 0, limit: Int = 10000
+        maxBytes: Int? = nil, layer: String? = nil, overlay: String? = nil, view: String? = nil, scale: Double? = nil,
+        zoom: Int? = nil, envelope: SessionProtocol.Envelope? = nil, spatialReference: String? = nil,
+        returnSymbols: Bool = false, returnPopups: Bool = false, offset: Int = 0, limit: Int = 10000
       ) {
+        self.maxBytes = maxBytes
         self.layer = layer
         self.overlay = overlay
         self.view = view
@@ -216,6 +221,8 @@ public enum ClusterProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let layer = json["layer"]
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
@@ -252,16 +259,20 @@ public enum ClusterProtocol {
       public var zoom: Int
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// Clusters and single points.
       public var clusters: [ClusterProtocol.Cluster]
 
       public init(
-        revision: Int, spatialReference: String, zoom: Int, exceededLimit: Bool, clusters: [ClusterProtocol.Cluster]
+        revision: Int, spatialReference: String, zoom: Int, exceededLimit: Bool, nextOffset: Int? = nil,
+        clusters: [ClusterProtocol.Cluster]
       ) {
         self.revision = revision
         self.spatialReference = spatialReference
         self.zoom = zoom
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.clusters = clusters
       }
 
@@ -275,6 +286,10 @@ public enum ClusterProtocol {
         writer.value(zoom)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("clusters")
         writer.array(clusters) { $0.encode(to: &$1) }
         writer.endObject()
@@ -287,7 +302,11 @@ public enum ClusterProtocol {
   public enum Members {
     public static let name: StaticString = "cluster/members"
 
-    public struct Params: JSONDecodable, Sendable {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.ResultSize {
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -299,7 +318,11 @@ public enum ClusterProtocol {
       /// Maximum number of features.
       public var limit: Int
 
-      public init(layer: String? = nil, overlay: String? = nil, cluster: String, offset: Int = 0, limit: Int = 1000) {
+      public init(
+        maxBytes: Int? = nil, layer: String? = nil, overlay: String? = nil, cluster: String, offset: Int = 0,
+        limit: Int = 1000
+      ) {
+        self.maxBytes = maxBytes
         self.layer = layer
         self.overlay = overlay
         self.cluster = cluster
@@ -309,6 +332,8 @@ public enum ClusterProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let layer = json["layer"]
         self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
         let overlay = json["overlay"]
@@ -330,14 +355,19 @@ public enum ClusterProtocol {
       public var expansionZoom: Int
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// The features.
       public var ids: [Int]
 
-      public init(revision: Int, count: Int, expansionZoom: Int, exceededLimit: Bool, ids: [Int]) {
+      public init(
+        revision: Int, count: Int, expansionZoom: Int, exceededLimit: Bool, nextOffset: Int? = nil, ids: [Int]
+      ) {
         self.revision = revision
         self.count = count
         self.expansionZoom = expansionZoom
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.ids = ids
       }
 
@@ -351,6 +381,10 @@ public enum ClusterProtocol {
         writer.value(expansionZoom)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("ids")
         writer.array(ids) { $1.value($0) }
         writer.endObject()

@@ -53,7 +53,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`revision`, `isModified`")
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       let path = json["path"]
       self.path = try path.isPresent ? path.string() : nil
@@ -150,7 +150,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`format`, `version`")
       self.format = try DocumentProtocol.DocumentFormat(from: json["format"])
       self.version = try json["version"].integer("integer of at least 1") { $0 >= 1 }
       let sources = json["sources"]
@@ -258,7 +258,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`source`")
       self.source = try SessionProtocol.readObjectId(json["source"])
       let path = json["path"]
       self.path = try path.isPresent
@@ -406,7 +406,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`map`")
       self.map = try SessionProtocol.readObjectId(json["map"])
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
@@ -569,7 +569,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`layer`")
       self.layer = try SessionProtocol.readObjectId(json["layer"])
       let kind = json["kind"]
       self.kind = try kind.isPresent ? LayerProtocol.LayerKind(from: kind) : .feature
@@ -716,7 +716,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `path`")
       self.id = try SessionProtocol.readObjectId(json["id"])
       self.path = try json["path"].string()
     }
@@ -793,7 +793,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`scene`")
       self.scene = try SessionProtocol.readObjectId(json["scene"])
       let basemap = json["basemap"]
       self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
@@ -929,7 +929,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`view`")
       self.view = try SessionProtocol.readObjectId(json["view"])
       let width = json["width"]
       self.width = try width.isPresent ? width.double("number in 1...32768") { $0 >= 1 && $0 <= 32768 } : 800
@@ -1008,7 +1008,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`x`, `y`, `scale`")
       self.x = try json["x"].double()
       self.y = try json["y"].double()
       self.scale =
@@ -1133,7 +1133,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`overlay`")
       self.overlay = try SessionProtocol.readObjectId(json["overlay"])
       let spatialReference = json["spatialReference"]
       self.spatialReference = try spatialReference.isPresent
@@ -1257,7 +1257,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`type`, `properties`")
       self.type = try ViewModelProtocol.readPropertyName(json["type"])
       let doc = json["doc"]
       self.doc = try doc.isPresent
@@ -1309,7 +1309,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`viewModel`")
       self.viewModel = try SessionProtocol.readObjectId(json["viewModel"])
       let type = json["type"]
       self.type = try type.isPresent ? ViewModelProtocol.readPropertyName(type) : nil
@@ -1378,7 +1378,7 @@ public enum DocumentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`key`, `type`")
       self.key = try ViewModelProtocol.readPropertyName(json["key"])
       self.type = try ViewModelProtocol.PropertyType(from: json["type"])
       let isNullable = json["isNullable"]

@@ -49,7 +49,7 @@ public enum EditProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`revision`, `canUndo`, `canRedo`, `undo`, `redo`, `isEditing`, `bytes`")
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       self.canUndo = try json["canUndo"].bool()
       self.canRedo = try json["canRedo"].bool()

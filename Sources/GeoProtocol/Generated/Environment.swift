@@ -78,7 +78,7 @@ public enum EnvironmentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`key`, `source`")
       self.key = try ViewModelProtocol.readPropertyName(json["key"])
       let value = json["value"]
       self.value = try value.isPresent ? value.opaque("any value but null") : nil
@@ -127,7 +127,7 @@ public enum EnvironmentProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`key`, `type`, `isNullable`, `isBuiltIn`")
       self.key = try ViewModelProtocol.readPropertyName(json["key"])
       self.type = try ViewModelProtocol.PropertyType(from: json["type"])
       self.isNullable = try json["isNullable"].bool()

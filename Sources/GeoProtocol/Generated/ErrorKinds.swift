@@ -49,7 +49,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   /// There are already as many unanswered requests, tasks or subscriptions as the limit allows; the request was not
   /// run. The answer to `initialize` has the limits.
   case limitReached
-  /// The result would exceed the size of a message. Request less, or observe it.
+  /// The result would exceed the size of a message, or its first element `maxBytes`. Request less, or observe it.
   case resultTooLarge
   /// There is no object of that id and kind.
   case unknownId
@@ -69,7 +69,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case columnLengths
   /// A command of a transaction failed; nothing was changed. `path` is the pointer to the command.
   case transactionFailed
-  /// A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.
+  /// A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`. `expected` has
+  /// the nearest commands.
   case notACommand
   /// The layer is of another kind than the method needs: a group has no features, only a group contains layers.
   case wrongKind

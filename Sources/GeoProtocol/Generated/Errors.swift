@@ -28,7 +28,7 @@ public enum ErrorsProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`index`, `kind`, `message`")
       self.index = try json["index"].integer()
       self.kind = try json["kind"].string()
       self.message = try json["message"].string()

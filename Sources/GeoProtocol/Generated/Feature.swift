@@ -36,7 +36,7 @@ public enum FeatureProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`field`")
       self.field =
         try json["field"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
       let order = json["order"]
@@ -72,7 +72,7 @@ public enum FeatureProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `reason`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       self.reason = try json["reason"].string()
     }
@@ -164,7 +164,7 @@ public enum FeatureProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`kind`")
       self.kind = try FeatureProtocol.ExportDifferenceKind(from: json["kind"])
       let field = json["field"]
       self.field = try field.isPresent ? field.string() : nil
@@ -284,7 +284,7 @@ public enum FeatureProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`type`")
       self.type = try FeatureProtocol.StatisticType(from: json["type"])
       let field = json["field"]
       self.field = try field.isPresent
@@ -328,7 +328,7 @@ public enum FeatureProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `count`, `features`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       self.count = try json["count"].integer("integer of at least 1") { $0 >= 1 }
       self.features = try json["features"].opaque("array")
@@ -495,6 +495,14 @@ public enum FeatureProtocol {
     var maxAllowableOffset: Double? { get }
   }
 
+  /// The size of a result that is a list.
+  public protocol ResultSize: Sendable {
+    /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+    /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge`
+    /// when not even the first element fits, and with `partialResultToken`. Unit: byte.
+    var maxBytes: Int? { get }
+  }
+
   /// Returns features, as a GeoJSON FeatureCollection or in columns. Columns end with the feature that makes them
   /// larger than 16 MiB: `exceededLimit` is then true, and a query with a higher `offset`, and with
   /// `meta.ifRevision`, returns the rest. With `meta.partialResultToken` all of a large result is sent in parts, as
@@ -502,7 +510,7 @@ public enum FeatureProtocol {
   public enum Query {
     public static let name: StaticString = "feature/query"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions, FeatureProtocol.ResultSize {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
       /// A loaded layer; this or `overlay`.
@@ -560,6 +568,10 @@ public enum FeatureProtocol {
       /// so none disappears. Rings that are closer together than the offset may touch or cross afterwards. Unit: unit
       /// of `outSpatialReference`.
       public var maxAllowableOffset: Double?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// Maximum number of features. At most 100000, and 1000 when absent. When the result is sent in parts
       /// (`meta.partialResultToken`): any number, and all when absent.
       public var limit: Int?
@@ -577,8 +589,8 @@ public enum FeatureProtocol {
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
-        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, limit: Int? = nil, returnM: Bool = false,
-        format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
+        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, maxBytes: Int? = nil, limit: Int? = nil,
+        returnM: Bool = false, format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -596,6 +608,7 @@ public enum FeatureProtocol {
         self.properties = properties
         self.returnGeometry = returnGeometry
         self.maxAllowableOffset = maxAllowableOffset
+        self.maxBytes = maxBytes
         self.limit = limit
         self.returnM = returnM
         self.format = format
@@ -648,6 +661,8 @@ public enum FeatureProtocol {
         self.maxAllowableOffset = try maxAllowableOffset.isPresent
           ? maxAllowableOffset.double("number of at least 0") { $0 >= 0 }
           : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let limit = json["limit"]
         self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let returnM = json["returnM"]
@@ -671,6 +686,8 @@ public enum FeatureProtocol {
       public var spatialReference: String
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// By `orderBy`, else in drawing order; absent with columns.
       public var features: JSONOpaque?
       /// The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`.
@@ -683,13 +700,15 @@ public enum FeatureProtocol {
 
       public init(
         type: FeatureProtocol.FeatureCollectionType? = nil, revision: Int, spatialReference: String,
-        exceededLimit: Bool, features: JSONOpaque? = nil, columns: OverlayProtocol.FeatureColumns? = nil,
-        fields: [SourceProtocol.Field]? = nil, failed: [FeatureProtocol.FailedFeature]? = nil
+        exceededLimit: Bool, nextOffset: Int? = nil, features: JSONOpaque? = nil,
+        columns: OverlayProtocol.FeatureColumns? = nil, fields: [SourceProtocol.Field]? = nil,
+        failed: [FeatureProtocol.FailedFeature]? = nil
       ) {
         self.type = type
         self.revision = revision
         self.spatialReference = spatialReference
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.features = features
         self.columns = columns
         self.fields = fields
@@ -708,6 +727,10 @@ public enum FeatureProtocol {
         writer.value(spatialReference)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         if let features {
           writer.key("features")
           features.encode(to: &writer)
@@ -787,7 +810,7 @@ public enum FeatureProtocol {
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
       /// A loaded layer; this or `overlay`.
@@ -832,6 +855,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
@@ -844,7 +871,7 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
@@ -858,6 +885,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.orderBy = orderBy
         self.offset = offset
         self.limit = limit
@@ -893,6 +921,8 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -910,12 +940,15 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Whether there are more.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// By `orderBy`, else in drawing order.
       public var ids: [Int]
 
-      public init(revision: Int, exceededLimit: Bool, ids: [Int]) {
+      public init(revision: Int, exceededLimit: Bool, nextOffset: Int? = nil, ids: [Int]) {
         self.revision = revision
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.ids = ids
       }
 
@@ -925,6 +958,10 @@ public enum FeatureProtocol {
         writer.value(revision)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("ids")
         writer.array(ids) { $1.value($0) }
         writer.endObject()
@@ -1446,7 +1483,7 @@ public enum FeatureProtocol {
   public enum QueryStatistics {
     public static let name: StaticString = "feature/queryStatistics"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1489,6 +1526,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.
       public var statistics: [FeatureProtocol.Statistic]
       /// The attributes that the features of a group have in common.
@@ -1507,9 +1548,9 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, statistics: [FeatureProtocol.Statistic],
-        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
-        offset: Int = 0, limit: Int = 1000
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
+        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1522,6 +1563,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.statistics = statistics
         self.groupBy = groupBy
         self.having = having
@@ -1560,6 +1602,8 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.statistics =
           try json["statistics"].array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
         let groupBy = json["groupBy"]
@@ -1584,12 +1628,15 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Whether there are more groups.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// The groups.
       public var records: JSONOpaque
 
-      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+      public init(revision: Int, exceededLimit: Bool, nextOffset: Int? = nil, records: JSONOpaque) {
         self.revision = revision
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.records = records
       }
 
@@ -1599,6 +1646,10 @@ public enum FeatureProtocol {
         writer.value(revision)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("records")
         records.encode(to: &writer)
         writer.endObject()
@@ -1611,7 +1662,7 @@ public enum FeatureProtocol {
   public enum QueryDistinctValues {
     public static let name: StaticString = "feature/queryDistinctValues"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1654,6 +1705,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// The attributes.
       public var fields: [String]
       /// Sort keys, most significant first: some of `fields`. Ties, and all records when absent, are in ascending
@@ -1668,7 +1723,7 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, fields: [String],
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, fields: [String],
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
@@ -1682,6 +1737,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.maxBytes = maxBytes
         self.fields = fields
         self.orderBy = orderBy
         self.offset = offset
@@ -1718,6 +1774,8 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.fields =
           try json["fields"].array("array of 1 to 16 elements", 1...16) { (e) throws(JSONError) in try e.string() }
         let orderBy = json["orderBy"]
@@ -1736,12 +1794,15 @@ public enum FeatureProtocol {
       public var revision: Int
       /// Whether there are more records.
       public var exceededLimit: Bool
+      /// The `offset` that continues a result with `exceededLimit`.
+      public var nextOffset: Int?
       /// The values.
       public var records: JSONOpaque
 
-      public init(revision: Int, exceededLimit: Bool, records: JSONOpaque) {
+      public init(revision: Int, exceededLimit: Bool, nextOffset: Int? = nil, records: JSONOpaque) {
         self.revision = revision
         self.exceededLimit = exceededLimit
+        self.nextOffset = nextOffset
         self.records = records
       }
 
@@ -1751,6 +1812,10 @@ public enum FeatureProtocol {
         writer.value(revision)
         writer.key("exceededLimit")
         writer.value(exceededLimit)
+        if let nextOffset {
+          writer.key("nextOffset")
+          writer.value(nextOffset)
+        }
         writer.key("records")
         records.encode(to: &writer)
         writer.endObject()

@@ -71,7 +71,7 @@ public enum LayerProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`revision`, `count`, `featureCount`")
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       let layer = json["layer"]
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
@@ -183,7 +183,7 @@ public enum LayerProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`startField`")
       self.startField =
         try json["startField"].string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
       let endField = json["endField"]

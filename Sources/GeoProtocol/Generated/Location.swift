@@ -39,7 +39,7 @@ public enum LocationProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`horizontalAccuracy`, `verticalAccuracy`, `isLastKnown`")
       let timestamp = json["timestamp"]
       self.timestamp = try timestamp.isPresent ? timestamp.string() : nil
       let position = json["position"]

@@ -39,7 +39,7 @@ public enum LocatorProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `label`, `score`, `attributes`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       self.label = try json["label"].string()
       self.score = try json["score"].double("number in 0...100") { $0 >= 0 && $0 <= 100 }
@@ -88,7 +88,7 @@ public enum LocatorProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`label`, `score`, `ids`")
       self.label = try json["label"].string()
       self.score = try json["score"].double("number in 0...100") { $0 >= 0 && $0 <= 100 }
       self.ids = try json["ids"].array(SessionProtocol.readFeatureId)

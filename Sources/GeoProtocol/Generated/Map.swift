@@ -24,7 +24,7 @@ public enum MapProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`baseLayers`, `referenceLayers`")
       let name = json["name"]
       self.name = try name.isPresent ? name.string() : nil
       self.baseLayers = try json["baseLayers"].array(SessionProtocol.readObjectId)

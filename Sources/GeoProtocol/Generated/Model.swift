@@ -19,7 +19,7 @@ public enum ModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`method`")
       self.method =
         try json["method"].string("string of at most 128 characters") { (0...128).contains($0.unicodeScalars.count) }
       let params = json["params"]

@@ -23,11 +23,11 @@ public enum OverlayProtocol {
     /// Ids; minted when absent.
     public var ids: JSONOpaque?
     /// Columns by name.
-    public var attributes: [String: JSONOpaque]?
+    public var attributes: JSONOpaque?
 
     public init(
       x: JSONOpaque? = nil, y: JSONOpaque? = nil, z: JSONOpaque? = nil, geometry: JSONOpaque? = nil,
-      ids: JSONOpaque? = nil, attributes: [String: JSONOpaque]? = nil
+      ids: JSONOpaque? = nil, attributes: JSONOpaque? = nil
     ) {
       self.x = x
       self.y = y
@@ -50,9 +50,7 @@ public enum OverlayProtocol {
       let ids = json["ids"]
       self.ids = try ids.isPresent ? ids.opaque("Column") : nil
       let attributes = json["attributes"]
-      self.attributes = try attributes.isPresent
-        ? attributes.dictionary { (e) throws(JSONError) in try e.opaque("Column") }
-        : nil
+      self.attributes = try attributes.isPresent ? attributes.opaque("object") : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -79,7 +77,7 @@ public enum OverlayProtocol {
       }
       if let attributes {
         writer.key("attributes")
-        writer.map(attributes) { $0.encode(to: &$1) }
+        attributes.encode(to: &writer)
       }
       writer.endObject()
     }
@@ -577,12 +575,12 @@ public enum OverlayProtocol {
       /// Ids; minted when absent.
       public var ids: JSONOpaque?
       /// Columns by name.
-      public var attributes: [String: JSONOpaque]?
+      public var attributes: JSONOpaque?
 
       public init(
         overlay: String, x: JSONOpaque? = nil, y: JSONOpaque? = nil, z: JSONOpaque? = nil,
         geometry: JSONOpaque? = nil, spatialReference: String? = nil, ids: JSONOpaque? = nil,
-        attributes: [String: JSONOpaque]? = nil
+        attributes: JSONOpaque? = nil
       ) {
         self.overlay = overlay
         self.x = x
@@ -612,9 +610,7 @@ public enum OverlayProtocol {
         let ids = json["ids"]
         self.ids = try ids.isPresent ? ids.opaque("Column") : nil
         let attributes = json["attributes"]
-        self.attributes = try attributes.isPresent
-          ? attributes.dictionary { (e) throws(JSONError) in try e.opaque("Column") }
-          : nil
+        self.attributes = try attributes.isPresent ? attributes.opaque("object") : nil
       }
     }
 
@@ -773,11 +769,11 @@ public enum OverlayProtocol {
       /// New heights; with `x` and `y`.
       public var z: JSONOpaque?
       /// New values by name.
-      public var attributes: [String: JSONOpaque]?
+      public var attributes: JSONOpaque?
 
       public init(
         overlay: String, ids: JSONOpaque, x: JSONOpaque? = nil, y: JSONOpaque? = nil, z: JSONOpaque? = nil,
-        attributes: [String: JSONOpaque]? = nil
+        attributes: JSONOpaque? = nil
       ) {
         self.overlay = overlay
         self.ids = ids
@@ -798,9 +794,7 @@ public enum OverlayProtocol {
         let z = json["z"]
         self.z = try z.isPresent ? z.opaque("Column") : nil
         let attributes = json["attributes"]
-        self.attributes = try attributes.isPresent
-          ? attributes.dictionary { (e) throws(JSONError) in try e.opaque("Column") }
-          : nil
+        self.attributes = try attributes.isPresent ? attributes.opaque("object") : nil
       }
     }
 

@@ -4,9 +4,11 @@
 /// The members that params may have, by method, and those of the types in them.
 package enum ParamMembers {
   package static let params: [String: ParamShape] = [
+    "shutdown": params([]),
     "session/echo": params(["value"]),
     "session/status": params([]),
-    "session/describe": params([]),
+    "session/describe": params(["methods", "domain", "detail"]),
+    "rpc.discover": params(["methods", "domain", "detail"]),
     "binding/create": params(["id", "path", "constant", "access", "owner", "ifExists"]),
     "binding/get": params(["binding"]),
     "binding/list": params([]),
@@ -21,10 +23,10 @@ package enum ParamMembers {
     "clock/set": params(["mode", "now", "tickRate"]),
     "clock/advance": params(["seconds"]),
     "cluster/query": params([
-      "layer", "overlay", "view", "scale", "zoom", .init("envelope", .named { envelope }), "spatialReference",
-      "returnSymbols", "returnPopups", "offset", "limit"
+      "maxBytes", "layer", "overlay", "view", "scale", "zoom", .init("envelope", .named { envelope }),
+      "spatialReference", "returnSymbols", "returnPopups", "offset", "limit"
     ]),
-    "cluster/members": params(["layer", "overlay", "cluster", "offset", "limit"]),
+    "cluster/members": params(["maxBytes", "layer", "overlay", "cluster", "offset", "limit"]),
     "cluster/points": params([
       .init("points", .named { featureColumns }), "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit",
       "returnMembers"
@@ -51,11 +53,11 @@ package enum ParamMembers {
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
       .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
-      "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
+      "maxBytes", "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryRelated": params([
@@ -75,14 +77,14 @@ package enum ParamMembers {
     ]),
     "feature/queryStatistics": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "fields",
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "fields", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",

@@ -31,7 +31,7 @@ public enum SceneProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`elevationSources`, `elevationExaggeration`, `isEnabled`, `opacity`")
       self.elevationSources = try json["elevationSources"].array(SceneProtocol.ElevationSource.init(from:))
       self.elevationExaggeration =
         try json["elevationExaggeration"].double("number in 0...1000") { $0 >= 0 && $0 <= 1000 }
@@ -127,7 +127,7 @@ public enum SceneProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `path`, `loadStatus`")
       self.id = try SessionProtocol.readObjectId(json["id"])
       self.path = try json["path"].string()
       self.loadStatus = try LayerProtocol.LoadStatus(from: json["loadStatus"])

@@ -60,7 +60,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`xMin`, `yMin`, `xMax`, `yMax`")
       self.xMin = try json["xMin"].double()
       self.yMin = try json["yMin"].double()
       self.xMax = try json["xMax"].double()
@@ -149,9 +149,11 @@ public enum SessionProtocol {
       let undo = json["undo"]
       self.undo = try undo.isPresent ? undo.bool() : true
       let progressToken = json["progressToken"]
-      self.progressToken = try progressToken.isPresent ? progressToken.opaque("ProgressToken") : nil
+      self.progressToken = try progressToken.isPresent ? SessionProtocol.readProgressToken(progressToken) : nil
       let partialResultToken = json["partialResultToken"]
-      self.partialResultToken = try partialResultToken.isPresent ? partialResultToken.opaque("ProgressToken") : nil
+      self.partialResultToken = try partialResultToken.isPresent
+        ? SessionProtocol.readProgressToken(partialResultToken)
+        : nil
       let partialResultWindow = json["partialResultWindow"]
       self.partialResultWindow = try partialResultWindow.isPresent
         ? partialResultWindow.integer("integer of at least 1") { $0 >= 1 }
@@ -194,6 +196,13 @@ public enum SessionProtocol {
       }
       writer.endObject()
     }
+  }
+
+  /// A string or an integer, chosen by the client.
+  static func readProgressToken(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
+    try json.opaque(
+      "string or integer",
+      [.string, .integer], 0...Int.max)
   }
 
   /// With `scope` and `key` the latest task wins: a request with equal params joins the running task, another
@@ -356,7 +365,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`kind`, `message`")
       self.kind = try json["kind"].string()
       self.message = try json["message"].string()
       let path = json["path"]
@@ -391,11 +400,11 @@ public enum SessionProtocol {
     public var title: String?
     /// The current step.
     public var message: String?
-    /// The percentage that is done. Unit: percent.
-    public var percentage: Double?
+    /// The whole percentage that is done, as in LSP; 0 with `begin`. Unit: percent.
+    public var percentage: Int?
 
     public init(
-      kind: SessionProtocol.ProgressKind, title: String? = nil, message: String? = nil, percentage: Double? = nil
+      kind: SessionProtocol.ProgressKind, title: String? = nil, message: String? = nil, percentage: Int? = nil
     ) {
       self.kind = kind
       self.title = title
@@ -404,7 +413,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`kind`")
       self.kind = try SessionProtocol.ProgressKind(from: json["kind"])
       let title = json["title"]
       self.title = try title.isPresent ? title.string() : nil
@@ -412,7 +421,7 @@ public enum SessionProtocol {
       self.message = try message.isPresent ? message.string() : nil
       let percentage = json["percentage"]
       self.percentage = try percentage.isPresent
-        ? percentage.double("number in 0...100") { $0 >= 0 && $0 <= 100 }
+        ? percentage.integer("integer in 0...100") { $0 >= 0 && $0 <= 100 }
         : nil
     }
 
@@ -459,7 +468,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`")
       self.name = try json["name"].string()
       let version = json["version"]
       self.version = try version.isPresent ? version.string() : nil
@@ -490,7 +499,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `version`")
       self.name = try json["name"].string()
       self.version = try json["version"].string()
     }
@@ -539,7 +548,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`domains`, `maxMessageBytes`, `maxMessageValues`, `maxBatch`, `maxHeaderBytes`, `maxRequests`, `maxTasks`, `maxSubscriptions`")
       self.domains = try json["domains"].array { (e) throws(JSONError) in try e.string() }
       self.maxMessageBytes = try json["maxMessageBytes"].integer()
       self.maxMessageValues = try json["maxMessageValues"].integer()
@@ -654,21 +663,38 @@ public enum SessionProtocol {
     case debug
   }
 
+  /// The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as
+  /// it was written.
+  static func readRequestId(_ json: JSONValue) throws(JSONError) -> JSONOpaque {
+    try json.opaque(
+      "string or integer",
+      [.string, .integer], 0...Int.max)
+  }
+
   /// One method.
   public struct MethodDescription: JSONDecodable, JSONEncodable, Sendable {
     /// Its name.
     public var name: String
-    /// Its domain.
-    public var domain: String
+    /// The names of its params besides `meta`; absent with the detail `names`.
+    public var params: [String]?
+    /// Those of `params` that must be given; absent with the detail `names`.
+    public var required: [String]?
+    /// Its domain; present with the detail `full`, as all that follows.
+    public var domain: String?
     /// query, command, process, task, session or lifecycle.
-    public var shape: String
+    public var shape: String?
     /// The version that introduced it.
-    public var since: String
+    public var since: String?
     /// Its error kinds, besides those common to all.
-    public var errors: [String]
+    public var errors: [String]?
 
-    public init(name: String, domain: String, shape: String, since: String, errors: [String]) {
+    public init(
+      name: String, params: [String]? = nil, required: [String]? = nil, domain: String? = nil, shape: String? = nil,
+      since: String? = nil, errors: [String]? = nil
+    ) {
       self.name = name
+      self.params = params
+      self.required = required
       self.domain = domain
       self.shape = shape
       self.since = since
@@ -676,28 +702,62 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`")
       self.name = try json["name"].string()
-      self.domain = try json["domain"].string()
-      self.shape = try json["shape"].string()
-      self.since = try json["since"].string()
-      self.errors = try json["errors"].array { (e) throws(JSONError) in try e.string() }
+      let params = json["params"]
+      self.params = try params.isPresent ? params.array { (e) throws(JSONError) in try e.string() } : nil
+      let required = json["required"]
+      self.required = try required.isPresent ? required.array { (e) throws(JSONError) in try e.string() } : nil
+      let domain = json["domain"]
+      self.domain = try domain.isPresent ? domain.string() : nil
+      let shape = json["shape"]
+      self.shape = try shape.isPresent ? shape.string() : nil
+      let since = json["since"]
+      self.since = try since.isPresent ? since.string() : nil
+      let errors = json["errors"]
+      self.errors = try errors.isPresent ? errors.array { (e) throws(JSONError) in try e.string() } : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.key("name")
       writer.value(name)
-      writer.key("domain")
-      writer.value(domain)
-      writer.key("shape")
-      writer.value(shape)
-      writer.key("since")
-      writer.value(since)
-      writer.key("errors")
-      writer.array(errors) { $1.value($0) }
+      if let params {
+        writer.key("params")
+        writer.array(params) { $1.value($0) }
+      }
+      if let required {
+        writer.key("required")
+        writer.array(required) { $1.value($0) }
+      }
+      if let domain {
+        writer.key("domain")
+        writer.value(domain)
+      }
+      if let shape {
+        writer.key("shape")
+        writer.value(shape)
+      }
+      if let since {
+        writer.key("since")
+        writer.value(since)
+      }
+      if let errors {
+        writer.key("errors")
+        writer.array(errors) { $1.value($0) }
+      }
       writer.endObject()
     }
+  }
+
+  /// How much of each method is described.
+  public enum DescriptionDetail: String, WireEnum {
+    /// The names of the methods alone.
+    case names
+    /// Also the names of their params, and which are required.
+    case summary
+    /// Everything.
+    case full
   }
 
   /// A parameter of a function of expressions.
@@ -719,7 +779,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `types`, `isOptional`, `isRepeated`")
       self.name = try json["name"].string()
       self.types = try json["types"].array { (e) throws(JSONError) in try e.string() }
       self.isOptional = try json["isOptional"].bool()
@@ -764,7 +824,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `params`, `result`, `doc`, `example`")
       self.name = try json["name"].string()
       self.params = try json["params"].array(SessionProtocol.ExpressionParameter.init(from:))
       self.result = try json["result"].array { (e) throws(JSONError) in try e.string() }
@@ -813,7 +873,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`form`, `precedence`, `operands`, `result`, `doc`, `example`")
       self.form = try json["form"].string()
       self.precedence = try json["precedence"].integer()
       self.operands = try json["operands"].array { (e) throws(JSONError) in try e.string() }
@@ -853,7 +913,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `doc`")
       self.name = try json["name"].string()
       self.doc = try json["doc"].string()
     }
@@ -887,7 +947,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`functions`, `operators`, `types`")
       self.functions = try json["functions"].array(SessionProtocol.ExpressionFunction.init(from:))
       self.operators = try json["operators"].array(SessionProtocol.ExpressionOperator.init(from:))
       self.types = try json["types"].array(SessionProtocol.ExpressionType.init(from:))
@@ -918,7 +978,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`path`, `coalescing`")
       self.path = try json["path"].string()
       self.coalescing = try json["coalescing"].string()
     }
@@ -949,7 +1009,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`running`, `working`, `started`")
       self.running = try json["running"].integer()
       self.working = try json["working"].integer()
       self.started = try json["started"].integer()
@@ -989,7 +1049,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`received`, `sent`, `unread`, `coalesced`, `resyncs`")
       self.received = try json["received"].integer()
       self.sent = try json["sent"].integer()
       self.unread = try json["unread"].integer()
@@ -1050,7 +1110,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`sources`, `maps`, `layers`, `scenes`, `views`, `overlays`, `graphics`, `locationSources`, `subscriptions`")
       self.sources = try json["sources"].integer()
       self.maps = try json["maps"].integer()
       self.layers = try json["layers"].integer()
@@ -1084,6 +1144,16 @@ public enum SessionProtocol {
       writer.value(subscriptions)
       writer.endObject()
     }
+  }
+
+  /// Which methods are described. A method is described when it meets all that is given.
+  public protocol MethodChoice: Sendable {
+    /// The names of methods. One that does not exist is refused, with the nearest ones in `expected`.
+    var methods: [String]? { get }
+    /// The methods of a domain: `feature`, `view` ...
+    var domain: String? { get }
+    /// How much of each method is described.
+    var detail: SessionProtocol.DescriptionDetail { get }
   }
 
   /// Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except
@@ -1300,16 +1370,37 @@ public enum SessionProtocol {
     }
   }
 
-  /// The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of
-  /// expressions.
+  /// The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the
+  /// language of expressions.
   public enum Describe {
     public static let name: StaticString = "session/describe"
 
-    public struct Params: JSONDecodable, Sendable {
-      public init() {}
+    public struct Params: JSONDecodable, Sendable, SessionProtocol.MethodChoice {
+      /// The names of methods. One that does not exist is refused, with the nearest ones in `expected`.
+      public var methods: [String]?
+      /// The methods of a domain: `feature`, `view` ...
+      public var domain: String?
+      /// How much of each method is described.
+      public var detail: SessionProtocol.DescriptionDetail
+
+      public init(
+        methods: [String]? = nil, domain: String? = nil, detail: SessionProtocol.DescriptionDetail = .full
+      ) {
+        self.methods = methods
+        self.domain = domain
+        self.detail = detail
+      }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let methods = json["methods"]
+        self.methods = try methods.isPresent
+          ? methods.array("array of at most 1000 elements", 0...1000) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let domain = json["domain"]
+        self.domain = try domain.isPresent ? domain.string() : nil
+        let detail = json["detail"]
+        self.detail = try detail.isPresent ? SessionProtocol.DescriptionDetail(from: detail) : .full
       }
     }
 
@@ -1318,16 +1409,16 @@ public enum SessionProtocol {
       public var protocolVersion: String
       /// A hash of the whole definition.
       public var hash: String
-      /// All methods.
+      /// The methods that are asked for.
       public var methods: [SessionProtocol.MethodDescription]
-      /// All state paths.
-      public var state: [SessionProtocol.StateDescription]
-      /// The functions, operators and types of expressions.
-      public var expressions: SessionProtocol.ExpressionLanguage
+      /// All state paths; absent when less than everything is asked for.
+      public var state: [SessionProtocol.StateDescription]?
+      /// The functions, operators and types of expressions; absent when less than everything is asked for.
+      public var expressions: SessionProtocol.ExpressionLanguage?
 
       public init(
         protocolVersion: String, hash: String, methods: [SessionProtocol.MethodDescription],
-        state: [SessionProtocol.StateDescription], expressions: SessionProtocol.ExpressionLanguage
+        state: [SessionProtocol.StateDescription]? = nil, expressions: SessionProtocol.ExpressionLanguage? = nil
       ) {
         self.protocolVersion = protocolVersion
         self.hash = hash
@@ -1344,42 +1435,55 @@ public enum SessionProtocol {
         writer.value(hash)
         writer.key("methods")
         writer.array(methods) { $0.encode(to: &$1) }
-        writer.key("state")
-        writer.array(state) { $0.encode(to: &$1) }
-        writer.key("expressions")
-        expressions.encode(to: &writer)
+        if let state {
+          writer.key("state")
+          writer.array(state) { $0.encode(to: &$1) }
+        }
+        if let expressions {
+          writer.key("expressions")
+          expressions.encode(to: &writer)
+        }
         writer.endObject()
       }
     }
   }
 
-  /// The OpenRPC document of this server.
+  /// The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer
+  /// to. With the detail `names` methods are listed without their params, with `summary` the schemas of params have
+  /// only a type, or the name of one.
   public enum Discover {
     public static let name: StaticString = "rpc.discover"
 
-    public struct Params: JSONDecodable, Sendable {
-      public init() {}
+    public struct Params: JSONDecodable, Sendable, SessionProtocol.MethodChoice {
+      /// The names of methods. One that does not exist is refused, with the nearest ones in `expected`.
+      public var methods: [String]?
+      /// The methods of a domain: `feature`, `view` ...
+      public var domain: String?
+      /// How much of each method is described.
+      public var detail: SessionProtocol.DescriptionDetail
+
+      public init(
+        methods: [String]? = nil, domain: String? = nil, detail: SessionProtocol.DescriptionDetail = .full
+      ) {
+        self.methods = methods
+        self.domain = domain
+        self.detail = detail
+      }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
+        let methods = json["methods"]
+        self.methods = try methods.isPresent
+          ? methods.array("array of at most 1000 elements", 0...1000) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let domain = json["domain"]
+        self.domain = try domain.isPresent ? domain.string() : nil
+        let detail = json["detail"]
+        self.detail = try detail.isPresent ? SessionProtocol.DescriptionDetail(from: detail) : .full
       }
     }
 
-    public struct Result: JSONEncodable, Sendable {
-      /// The version of OpenRPC.
-      public var openrpc: String
-
-      public init(openrpc: String) {
-        self.openrpc = openrpc
-      }
-
-      public func encode(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.key("openrpc")
-        writer.value(openrpc)
-        writer.endObject()
-      }
-    }
+    public typealias Result = JSONOpaque
   }
 
   /// The client has read the answer to `initialize`.
@@ -1432,7 +1536,7 @@ public enum SessionProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.id = try json["id"].opaque("RequestId")
+        self.id = try SessionProtocol.readRequestId(json["id"])
       }
 
       public func encode(to writer: inout JSONWriter) {

@@ -8,6 +8,7 @@ public protocol SessionHandlers: MethodHandlers {
   typealias Echo = SessionProtocol.Echo
   typealias Status = SessionProtocol.Status
   typealias Describe = SessionProtocol.Describe
+  typealias Discover = SessionProtocol.Discover
 
   /// Returns its params unchanged, for tests of a transport.
   static func echo(_ params: Echo.Params, in world: Types.World) throws -> Echo.Result
@@ -15,9 +16,13 @@ public protocol SessionHandlers: MethodHandlers {
   /// Counters and memory of the server.
   static func status(_ params: Status.Params, on client: Types.Client) throws -> Status.Result
 
-  /// The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of
-  /// expressions.
+  /// The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the
+  /// language of expressions.
   static func describe(_ params: Describe.Params, in world: Types.World) throws -> Describe.Result
+
+  /// The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer
+  /// to.
+  static func discover(_ params: Discover.Params, in world: Types.World) throws -> Discover.Result
 }
 
 extension SessionHandlers {
@@ -26,5 +31,6 @@ extension SessionHandlers {
     host.query("session/echo", echo)
     host.session("session/status", status)
     host.query("session/describe", describe)
+    host.query("rpc.discover", discover)
   }
 }

@@ -22,7 +22,7 @@ public enum SourceProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `type`")
       self.name = try json["name"].string()
       self.type = try SourceProtocol.FieldType(from: json["type"])
     }
@@ -91,7 +91,7 @@ public enum SourceProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `fields`")
       self.name = try json["name"].string()
       let geometryType = json["geometryType"]
       self.geometryType = try geometryType.isPresent ? geometryType.string() : nil

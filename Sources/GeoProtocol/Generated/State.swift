@@ -31,7 +31,7 @@ public enum StateProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`path`")
       self.path = try json["path"].string()
       let value = json["value"]
       self.value = try value.isPresent ? value.opaque("any value but null") : nil
@@ -103,7 +103,7 @@ public enum StateProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`op`, `path`")
       self.op = try StateProtocol.PatchOperation(from: json["op"])
       self.path = try json["path"].string()
       let value = json["value"]

@@ -652,7 +652,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`value`, `size`")
       self.value = try json["value"].double()
       self.size = try json["size"].double("number in 0...1024") { $0 >= 0 && $0 <= 1024 }
     }
@@ -680,7 +680,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`value`, `color`")
       self.value = try json["value"].double()
       self.color = try SymbologyProtocol.readColor(json["color"])
     }
@@ -708,7 +708,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`value`, `opacity`")
       self.value = try json["value"].double()
       self.opacity = try json["opacity"].double("number in 0...1") { $0 >= 0 && $0 <= 1 }
     }
@@ -1008,7 +1008,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`values`, `symbol`")
       self.values =
         try json["values"].array("array of 1 to 3 elements", 1...3) { (e) throws(JSONError) in try e.opaque("any value but null") }
       self.symbol = try SymbologyProtocol.Symbol(from: json["symbol"])
@@ -1066,7 +1066,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`maxValue`, `symbol`")
       let minValue = json["minValue"]
       self.minValue = try minValue.isPresent ? minValue.double() : nil
       self.maxValue = try json["maxValue"].double()
@@ -1417,7 +1417,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`expression`")
       self.expression = try SymbologyProtocol.readExpression(json["expression"])
       let whereClause = json["whereClause"]
       self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
@@ -1576,7 +1576,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       let symbol = json["symbol"]
       self.symbol = try symbol.isPresent ? SymbologyProtocol.Symbol(from: symbol) : nil
@@ -1620,7 +1620,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`label`, `symbol`")
       self.label = try json["label"].string()
       let description = json["description"]
       self.description = try description.isPresent ? description.string() : nil
@@ -1675,7 +1675,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `text`, `symbol`, `placement`, `priority`, `definition`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       self.text = try json["text"].string()
       self.symbol = try SymbologyProtocol.Symbol(from: json["symbol"])
@@ -1721,7 +1721,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`label`")
       let field = json["field"]
       self.field = try field.isPresent ? field.string() : nil
       self.label = try json["label"].string()
@@ -1770,7 +1770,7 @@ public enum SymbologyProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`, `title`, `lines`")
       self.id = try SessionProtocol.readFeatureId(json["id"])
       let cluster = json["cluster"]
       self.cluster = try cluster.isPresent ? ClusterProtocol.readClusterId(cluster) : nil

@@ -30,7 +30,7 @@ public enum TaskProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`task`, `method`, `waiting`")
       self.task = try json["task"].string()
       self.method = try json["method"].string()
       let scope = json["scope"]
@@ -152,7 +152,7 @@ public enum TaskProtocol {
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
-        self.token = try json["token"].opaque("ProgressToken")
+        self.token = try SessionProtocol.readProgressToken(json["token"])
         let count = json["count"]
         self.count = try count.isPresent ? count.integer("integer of at least 1") { $0 >= 1 } : 1
       }

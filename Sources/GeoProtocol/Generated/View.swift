@@ -453,7 +453,7 @@ public enum ViewProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`autoPanMode`, `wanderExtentFactor`, `initialZoomScale`")
       let source = json["source"]
       self.source = try source.isPresent ? SessionProtocol.readObjectId(source) : nil
       self.autoPanMode = try ViewProtocol.AutoPanMode(from: json["autoPanMode"])
@@ -506,7 +506,7 @@ public enum ViewProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`x`, `y`")
       self.x = try json["x"].double()
       self.y = try json["y"].double()
     }
@@ -572,7 +572,7 @@ public enum ViewProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `distances`, `popups`, `exceededLimit`, `sublayerResults`")
       let layer = json["layer"]
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
       let overlay = json["overlay"]
@@ -659,7 +659,7 @@ public enum ViewProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`ids`, `selectedCount`")
       let layer = json["layer"]
       self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
       let overlay = json["overlay"]
@@ -715,7 +715,7 @@ public enum ViewProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`layer`, `flags`")
       self.layer = try SessionProtocol.readObjectId(json["layer"])
       self.flags = try json["flags"].array(ViewProtocol.LayerViewFlag.init(from:))
     }

@@ -71,7 +71,7 @@ public enum ViewModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`expression`")
       self.expression = try SymbologyProtocol.readExpression(json["expression"])
       let inputs = json["inputs"]
       self.inputs = try inputs.isPresent ? inputs.dictionary { (e) throws(JSONError) in try e.string() } : nil
@@ -137,7 +137,7 @@ public enum ViewModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `type`")
       self.name = try ViewModelProtocol.readPropertyName(json["name"])
       self.type = try ViewModelProtocol.PropertyType(from: json["type"])
       let defaultValue = json["defaultValue"]
@@ -212,7 +212,7 @@ public enum ViewModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`")
       self.name = try ViewModelProtocol.readPropertyName(json["name"])
       let doc = json["doc"]
       self.doc = try doc.isPresent
@@ -292,7 +292,7 @@ public enum ViewModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`name`, `type`")
       self.name = try ViewModelProtocol.readPropertyName(json["name"])
       self.type = try ViewModelProtocol.PropertyType(from: json["type"])
       let defaultValue = json["defaultValue"]
@@ -401,7 +401,7 @@ public enum ViewModelProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`viewModel`, `revision`, `values`")
       self.viewModel = try SessionProtocol.readObjectId(json["viewModel"])
       self.revision = try json["revision"].integer("integer of at least 0") { $0 >= 0 }
       let type = json["type"]

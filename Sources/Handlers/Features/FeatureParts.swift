@@ -17,7 +17,7 @@ struct FeatureParts: Sendable {
   let format: FeatureProtocol.FeatureFormat
   let revision: Int
   /// Maximum length of a part's text, in bytes, so that the message stays within 1 MiB.
-  private static let partBytes = (1 << 20) - 1024
+  var bytes = (1 << 20) - 1024
 
   /// The step that makes the first part of `rows`.
   ///
@@ -27,6 +27,15 @@ struct FeatureParts: Sendable {
   ) throws -> Plan<Result>.Step {
     guard !rows.isEmpty else { return .last(end) }
     try share.checkpoint(count - rows.count, of: count)
+    let (part, written) = try part(rows, of: count, share)
+    let rest = rows.dropFirst(written)
+    return .part(part.text) { _ in try next(rest, of: count, share, end) }
+  }
+
+  /// The next part of `rows`.
+  ///
+  /// - Returns: also the number of rows in it, at least one if there are any.
+  func part(_ rows: ArraySlice<UInt32>, of count: Int, _ share: WorkShare) throws -> (part: Part, count: Int) {
     var part = Part(revision: revision, spatialReference: output.reference.definition)
     var failed: [FeatureOutput.Failure] = []
     let written: Int
@@ -37,8 +46,7 @@ struct FeatureParts: Sendable {
       written = try setColumns(of: &part, rows, &failed, share)
     }
     if !failed.isEmpty { part.failed = failed.map(\.feature) }
-    let rest = rows.dropFirst(written)
-    return .part(part.text) { _ in try next(rest, of: count, share, end) }
+    return (part, written)
   }
 
   /// - Returns: the number of rows in the part, at least one.
@@ -60,7 +68,7 @@ struct FeatureParts: Sendable {
           feature, store.schema, output.selection, shape, to: &writer, checkpoint: check)
         guard writer.count <= limit else { throw RPCError.resultTooLarge(limit: limit) }
         failureBytes += failed.count > known ? failed[known].textBytes : 0
-        if !text.isEmpty, text.count + writer.count + failureBytes > Self.partBytes {
+        if !text.isEmpty, text.count + writer.count + failureBytes > bytes {
           failed.removeSubrange(known...)
           break
         }
@@ -93,13 +101,13 @@ struct FeatureParts: Sendable {
         writer.append(feature, try output.shape(of: row, index, &failed, checking: check))
         count = index + 1
         // Stops below the limit, since the size of columns is an estimate.
-        if writer.byteCount > Self.partBytes * 7 / 8 { break }
+        if writer.byteCount > bytes * 7 / 8 { break }
       }
       part.columns = writer.columns()
       part.failed = failed.isEmpty ? nil : failed.map(\.feature)
       let size = part.text.count
       if let limit = share.work?.resultBytes, size > limit, count == 1 { throw RPCError.resultTooLarge(limit: limit) }
-      guard size > Self.partBytes, count > 1 else { return max(count, 1) }
+      guard size > bytes, count > 1 else { return min(max(count, 1), rows.count) }
       // The estimate was too low because of a large last feature or many fields, so fewer rows are tried.
       most = count * 7 / 8 == count ? count - 1 : max(count * 7 / 8, 1)
     }

@@ -38,9 +38,15 @@ package enum ClusterService: ClusterHandlers {
       let nodes = try features.nodes(in: area?.indexBoxes, zoom: zoom, checking: shares[0].checkpoint)
       let shown = Array(nodes.dropFirst(offset).prefix(limit))
       let page = try ClusterPage(features, of: layer, content, zoom: zoom, share)
-      return .init(
-        revision: revision, spatialReference: clustering.reference.definition, zoom: zoom,
-        exceededLimit: nodes.dropFirst(offset).count > limit, clusters: try page.clusters(shown, shares[1]))
+      let clusters = try page.clusters(shown, shares[1])
+      var result = ClusterProtocol.Query.Result(
+        revision: revision, spatialReference: clustering.reference.definition, zoom: zoom, exceededLimit: true,
+        clusters: [])
+      let count = try ListBudget(params.maxBytes, around: result)?.count(of: clusters) ?? clusters.count
+      result.clusters = Array(clusters.prefix(count))
+      result.exceededLimit = nodes.dropFirst(offset).count > count
+      if result.exceededLimit { result.nextOffset = offset + count }
+      return result
     }
   }
 
@@ -66,9 +72,14 @@ package enum ClusterService: ClusterHandlers {
       }
       let ids = try memberIDs(of: cluster, features, offset: params.offset, limit: params.limit, share)
       let count = features.tree.count(of: cluster)
-      return .init(
-        revision: revision, count: count, expansionZoom: features.tree.expansionZoom(of: cluster),
-        exceededLimit: params.offset < count && ids.count < count - params.offset, ids: ids)
+      var result = Members.Result(
+        revision: revision, count: count, expansionZoom: features.tree.expansionZoom(of: cluster), exceededLimit: true,
+        ids: [])
+      let shown = try ListBudget(params.maxBytes, around: result)?.count(of: ids) ?? ids.count
+      result.ids = Array(ids.prefix(shown))
+      result.exceededLimit = params.offset < count && shown < count - params.offset
+      if result.exceededLimit { result.nextOffset = params.offset + shown }
+      return result
     }
   }
 

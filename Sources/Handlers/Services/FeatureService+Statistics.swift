@@ -22,13 +22,19 @@ extension FeatureService {
     return try plan(effort: query.effort) { share in
       let shares = share.split(by: 9, 1)
       let page = try query.page(offset: offset, limit: limit, shares[0])
-      let records = try query.records(of: page, shares[1]) { group, writer in
+      var result = QueryStatistics.Result(
+        revision: revision, exceededLimit: page.exceeded, records: .written { $0.raw("[]") })
+      let budget = ListBudget(params.maxBytes, around: result)
+      let records = try query.records(of: page, budget, shares[1]) { group, writer in
         writer.key("group")
         query.writeValues(of: group, to: &writer)
         writer.key("statistics")
         query.writeFigures(of: group, to: &writer)
       }
-      return .init(revision: revision, exceededLimit: page.exceeded, records: records)
+      result.records = records.list
+      result.exceededLimit = page.exceeded || records.count < page.numbers.count
+      if result.exceededLimit { result.nextOffset = offset + records.count }
+      return result
     }
   }
 
@@ -42,34 +48,47 @@ extension FeatureService {
     return try plan(effort: query.effort) { share in
       let shares = share.split(by: 9, 1)
       let page = try query.page(offset: offset, limit: limit, shares[0])
-      let records = try query.records(of: page, shares[1]) { group, writer in
+      var result = QueryDistinctValues.Result(
+        revision: revision, exceededLimit: page.exceeded, records: .written { $0.raw("[]") })
+      let budget = ListBudget(params.maxBytes, around: result)
+      let records = try query.records(of: page, budget, shares[1]) { group, writer in
         writer.key("values")
         query.writeValues(of: group, to: &writer)
         writer.member("count", group.count)
       }
-      return .init(revision: revision, exceededLimit: page.exceeded, records: records)
+      result.records = records.list
+      result.exceededLimit = page.exceeded || records.count < page.numbers.count
+      if result.exceededLimit { result.nextOffset = offset + records.count }
+      return result
     }
   }
 }
 
 extension StatisticsQuery {
-  /// The JSON array of the groups. `write` writes the members of each group's object.
+  /// The JSON array of the groups, as far as the budget allows. `write` writes the members of each group's object.
   fileprivate func records(
-    of page: Page, _ share: WorkShare, _ write: (FeatureGroup, inout JSONWriter) -> Void
-  ) throws -> JSONOpaque {
+    of page: Page, _ budget: ListBudget?, _ share: WorkShare, _ write: (FeatureGroup, inout JSONWriter) -> Void
+  ) throws -> (list: JSONOpaque, count: Int) {
     var count = 0
-    return try .made { writer in
+    let list = try JSONOpaque.made { writer in
       writer.beginArray()
       for number in page.numbers {
-        count += 1
-        if count & 0x3f == 0 { try share.checkpoint(count, of: page.numbers.count) }
+        if count & 0x3f == 0x3f { try share.checkpoint(count, of: page.numbers.count) }
+        let end = writer.count
         writer.beginObject()
         write(page.groups[number], &writer)
         writer.endObject()
+        if let budget, writer.count > budget.bytes {
+          count = try budget.require(count, writer.count)
+          writer.truncate(to: end)
+          break
+        }
+        count += 1
         if let limit = share.work?.resultBytes, writer.count > limit { throw RPCError.resultTooLarge(limit: limit) }
       }
       writer.endArray()
     }
+    return (list, count)
   }
 
   /// Writes the values that the features of a group share, as an object.

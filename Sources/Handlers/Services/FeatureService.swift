@@ -18,7 +18,8 @@ package enum FeatureService: FeatureHandlers {
     let reference = try world.canonical(params.outSpatialReference) ?? features.reference
     let output = try FeatureOutput(params, features, measures: params.returnM, in: reference, world)
     let terms = try features.terms(params.orderBy)
-    let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 100_000, else: 1000)
+    let limit = try limit(
+      params.limit, params.maxBytes, isStreamed: params.wantsParts, upTo: 100_000, else: 1000)
     let (format, offset, revision) = (params.format, params.offset, world.revision)
     let searchEffort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
     let maxCount = min(limit, features.effort)
@@ -42,15 +43,22 @@ package enum FeatureService: FeatureHandlers {
       let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost)
       let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
       try features.checkWeight(of: rows.page, transforms: output.changesGeometries, share)
-      let changed = try output.shapes(of: rows.page, shares[1])
       var result = result(rows.exceeded)
       var count = rows.page.count
-      switch format {
-      case .geojson: result.setFeatures(try output.written(rows.page, changed?.geometries, shares[2]))
-      case .columns: count = try setColumns(of: &result, rows.page, changed?.geometries, output, shares[2])
+      if let budget = ListBudget(params.maxBytes, around: result) {
+        let parts = FeatureParts(output: output, format: format, revision: revision, bytes: budget.bytes)
+        count = try setPart(of: &result, try parts.part(rows.page, of: count, share), budget)
+      } else {
+        let changed = try output.shapes(of: rows.page, shares[1])
+        switch format {
+        case .geojson: result.setFeatures(try output.written(rows.page, changed?.geometries, shares[2]))
+        case .columns: count = try setColumns(of: &result, rows.page, changed?.geometries, output, shares[2])
+        }
+        let failed = changed?.failed.filter { $0.index < count }.map(\.feature) ?? []
+        if !failed.isEmpty { result.failed = failed }
       }
-      let failed = changed?.failed.filter { $0.index < count }.map(\.feature) ?? []
-      if !failed.isEmpty { result.failed = failed }
+      result.exceededLimit = rows.exceeded || count < rows.page.count
+      if result.exceededLimit { result.nextOffset = offset + count }
       return result
     }
   }
@@ -58,15 +66,20 @@ package enum FeatureService: FeatureHandlers {
   package static func queryIds(_ params: QueryIds.Params, in world: inout World) throws -> Plan<QueryIds.Result> {
     let features = try FeatureQuery(params, in: world)
     let terms = try features.terms(params.orderBy)
-    let limit = try limit(params.limit, isStreamed: params.wantsParts, upTo: 1_000_000, else: 100_000)
+    let limit = try limit(
+      params.limit, params.maxBytes, isStreamed: params.wantsParts, upTo: 1_000_000, else: 100_000)
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
     @Sendable func found(_ share: WorkShare) throws -> QueryIds.Result {
       let shares = share.split(by: effort, features.effort)
       let rows = try features.page(terms, offset: params.offset, limit: limit, shares[0])
-      return .init(
-        revision: revision, exceededLimit: rows.exceeded,
-        ids: try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint))
+      var result = QueryIds.Result(revision: revision, exceededLimit: rows.exceeded, ids: [])
+      let ids = try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint)
+      let count = try ListBudget(params.maxBytes, around: result)?.count(of: ids) ?? ids.count
+      result.ids = Array(ids.prefix(count))
+      result.exceededLimit = rows.exceeded || count < ids.count
+      if result.exceededLimit { result.nextOffset = params.offset + count }
+      return result
     }
     guard params.wantsParts else { return try plan(effort: effort, found) }
     return TaskPlan(parts: { worker in
@@ -75,6 +88,22 @@ package enum FeatureService: FeatureHandlers {
       result.ids = []
       return Self.part(ids[...], of: result)
     })
+  }
+
+  /// Sets what a part has.
+  ///
+  /// - Returns: the number of rows in it.
+  private static func setPart(
+    of result: inout FeatureProtocol.Query.Result, _ made: (part: FeatureProtocol.Query.Part, count: Int),
+    _ budget: ListBudget
+  ) throws -> Int {
+    let size = made.part.text.count
+    if size > budget.bytes, made.count > 0 { _ = try budget.require(made.count - 1, size) }
+    if let features = made.part.features { result.setFeatures(features) }
+    result.columns = made.part.columns
+    result.fields = made.part.fields
+    result.failed = made.part.failed
+    return made.count
   }
 
   /// Number of ids per part. Ids have at most 14 digits, so a part is less than 1 MiB of text.
@@ -90,8 +119,17 @@ package enum FeatureService: FeatureHandlers {
   /// The maximum number of features.
   ///
   /// - Throws: if it exceeds `most`, unless the result is sent in parts.
-  private static func limit(_ given: Int?, isStreamed: Bool, upTo most: Int, else standard: Int) throws -> Int {
-    if isStreamed { return given ?? .max }
+  private static func limit(
+    _ given: Int?, _ maxBytes: Int?, isStreamed: Bool, upTo most: Int, else standard: Int
+  ) throws -> Int {
+    if isStreamed {
+      guard maxBytes == nil else {
+        throw RPCError(
+          .invalidParams, "A result in parts has all that is asked for.", path: "/params/maxBytes",
+          expected: "absent, or no partialResultToken")
+      }
+      return given ?? .max
+    }
     guard given ?? 0 <= most else {
       throw RPCError(
         .invalidParams, "So many features are sent in parts only.", path: "/params/limit",
@@ -133,7 +171,9 @@ package enum FeatureService: FeatureHandlers {
   ) throws -> Plan<R> {
     if effort <= FeatureQuery.maxInlineEffort {
       do {
-        if let result = try RelationAllowance.attempt({ try answer(WorkShare(nil)) }) { return TaskPlan(answer: result) }
+        if let result = try RelationAllowance.attempt({ try answer(WorkShare(nil)) }) {
+          return TaskPlan(answer: result)
+        }
       } catch is FeatureQuery.NeedsWorker {}
     }
     return TaskPlan(result: { worker in try answer(WorkShare(worker.work)) })

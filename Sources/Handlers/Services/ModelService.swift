@@ -16,9 +16,9 @@ package enum ModelService: ModelHandlers {
     let commands = try params.commands.enumerated().map { index, command in
       // A transaction is one step of history, so it cannot contain undo, redo or edits.
       guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {
+        let known = client.commands.keys.filter { !$0.hasPrefix("edit/") }.sorted()
         throw RPCError(
-          .notACommand, "\"\(command.method)\" is not a command.", path: "/params/commands/\(index)/method",
-          expected: "the name of a command")
+          .notACommand, no: "command", command.method, among: known, path: "/params/commands/\(index)/method")
       }
       return Step(
         method: command.method, params: command.params?.value ?? JSONDocument.emptyObject.unownedRoot, run: run)

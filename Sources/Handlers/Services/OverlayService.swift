@@ -124,7 +124,7 @@ package enum OverlayService: OverlayHandlers {
       )
     }
     var columns: [(String, Column)] = []
-    for (name, column) in (params.attributes ?? [:]).sorted(by: { $0.key < $1.key }) {
+    for (name, column) in try ColumnReader.named(params.attributes) {
       let values = try ColumnReader.attribute(column, named: name)
       try equal("attributes/\(jsonPointerEscaped(name))", ids.count, values.count)
       columns.append((name, values))

@@ -32,15 +32,24 @@ package enum SessionService: SessionHandlers {
   }
 
   package static func describe(_ params: Describe.Params, in world: World) throws -> Describe.Result {
-    .init(
-      protocolVersion: WireProtocol.version, hash: WireProtocol.hash,
-      methods: WireProtocol.methods.map {
-        .init(
-          name: $0.name, domain: $0.domain, shape: $0.shape.rawValue, since: $0.since,
-          errors: $0.errors.map(\.rawValue))
-      },
-      state: WireProtocol.statePaths.map { .init(path: $0.path, coalescing: $0.coalescing.rawValue) },
-      expressions: expressions)
+    let methods = try params.chosen().map { method in
+      var description = SessionProtocol.MethodDescription(name: method.name)
+      guard params.detail != .names else { return description }
+      description.params = method.params
+      description.required = method.required
+      guard params.detail == .full else { return description }
+      description.domain = method.domain
+      description.shape = method.shape.rawValue
+      description.since = method.since
+      description.errors = method.errors.map(\.rawValue)
+      return description
+    }
+    let state = WireProtocol.statePaths.map {
+      SessionProtocol.StateDescription(path: $0.path, coalescing: $0.coalescing.rawValue)
+    }
+    return .init(
+      protocolVersion: WireProtocol.version, hash: WireProtocol.hash, methods: methods,
+      state: params.isEverything ? state : nil, expressions: params.isEverything ? expressions : nil)
   }
 
   private static var expressions: SessionProtocol.ExpressionLanguage {

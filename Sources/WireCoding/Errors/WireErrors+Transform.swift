@@ -8,6 +8,10 @@ extension RPCError {
   /// Converts an error without params in which its subject could be searched.
   package init(_ error: TransformError) { self.init(error, ErrorPlace(root: nil, prefix: "")) }
 
+  /// What is expected of coordinates in degrees.
+  static let latitudes =
+    "latitudes in -90...90 as y, after the longitude; or, for metres, the spatial reference that the coordinates have"
+
   init(_ error: TransformError, _ place: ErrorPlace) {
     switch error {
     case .unknownReference(let name, let reason):
@@ -19,9 +23,11 @@ extension RPCError {
         .transformFailed, "There is no transformation from \(source) to \(target).",
         path: place.path(toText: source, target)
       ).with("source", source).with("target", target)
-    case .outsideDomain(let index, let source, let target):
+    case .outsideDomain(let index, let source, let target, let latitude):
+      let reason = latitude.map { ": its y, \($0.jsonText), is no latitude." }
       self = RPCError(
-        .transformFailed, "Position \(index) has no coordinates in \(target).", path: place.path(toPosition: index)
+        .transformFailed, "Position \(index) has no coordinates in \(target)\(reason ?? ".")",
+        path: place.path(toPosition: index), expected: latitude == nil ? nil : Self.latitudes
       ).with("index", index).with("source", source).with("target", target)
     case .unavailable(let reason): self = Self.libraryMissing("PROJ", reason)
     }

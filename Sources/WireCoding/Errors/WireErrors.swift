@@ -29,8 +29,9 @@ extension RPCError {
     let place = ErrorPlace(root: searches ? root : nil, prefix: prefix)
     func invalid(_ kind: ErrorKind, _ error: JSONError) -> RPCError {
       let path = prefix + (root.map { error.path(from: $0) } ?? "")
-      let message = "Expected \(error.expected) at \(path), found \(error.found)."
-      return RPCError(kind, message, path: path, expected: error.expected)
+      var wire = RPCError.invalidParams(error, path: path)
+      (wire.code, wire.kind) = (kind.code, kind.rawValue)
+      return wire
     }
     switch error {
     case let error as RPCError: self = error
@@ -217,11 +218,20 @@ extension RPCError {
   }
 
   package init(_ error: UnknownMember, in params: JSONValue, at prefix: String) {
-    self.init(
+    self = RPCError(
       .unknownMember,
       "unknown member `\(error.name)`"
         + (error.hint.map { ", did you mean \($0)?" } ?? error.nearest.map { ", did you mean `\($0)`?" } ?? ""),
-      path: prefix + error.value.path(from: params), expected: Self.list(error.known))
+      path: prefix + error.value.path(from: params), expected: Self.list(error.known)
+    ).with("meant", error.nearest)
+  }
+
+  /// The error for a name that none of the known ones is.
+  package init(_ kind: ErrorKind, no noun: String, _ name: String, among known: [String], path: String) {
+    let suggestion = Suggestion(for: name, among: known)
+    let end = suggestion.meant.map { ", did you mean `\($0)`?" } ?? "."
+    self = RPCError(kind, "There is no \(noun) \"\(name)\"\(end)", path: path, expected: Self.list(suggestion.nearest))
+      .with("meant", suggestion.meant)
   }
 
   /// The error of a stored failure.
@@ -267,7 +277,7 @@ extension ItemError {
     case .latitude:
       Failure(
         .outOfRange, "the overlay is in degrees, and a y of the geometry is no latitude", path: "/geometry",
-        expected: "latitudes in -90...90, or the spatial reference that the coordinates have")
+        expected: RPCError.latitudes)
     case .noFeature(let id): Failure(.unknownId, "there is no feature \(id)")
     case .store(let error): Failure(error)
     }

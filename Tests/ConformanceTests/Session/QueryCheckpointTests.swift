@@ -187,7 +187,7 @@ struct QueryCheckpointTests {
     #expect(moved == (try proj.transform(line, from: .wgs84, to: .webMercator)))
     var outside = Positions(values: (0..<2 * count).map { Double($0 % 80) })
     outside.append(Point(x: 0, y: 91))
-    #expect(throws: TransformError.outsideDomain(index: count, from: "EPSG:4326", to: "EPSG:3857")) {
+    #expect(throws: TransformError.outsideDomain(index: count, from: "EPSG:4326", to: "EPSG:3857", latitude: 91)) {
       try proj.transform(.lineString(outside), from: .wgs84, to: .webMercator) {}
     }
   }

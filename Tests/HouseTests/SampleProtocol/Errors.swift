@@ -16,7 +16,7 @@ public enum ErrorsProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`id`")
       self.id = try SampleProtocol.readId(json["id"])
     }
 

@@ -12,6 +12,10 @@ public struct MethodInfo: Sendable {
   public let domain: String
   public let shape: MethodShape
   public let since: String
+  /// The names of all params but `meta`.
+  public let params: [String]
+  /// Those that must be given.
+  public let required: [String]
   /// Besides those that any method may answer.
   public let errors: [ErrorKind]
 }
@@ -35,26 +39,32 @@ public enum WireProtocol {
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "shutdown", domain: "session", shape: .lifecycle, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "sample/make", domain: "sample", shape: .command, since: "0.1.0",
+      params: ["thing", "copies"], required: ["thing"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "sample/find", domain: "sample", shape: .query, since: "0.1.0",
+      params: ["id"], required: [],
       errors: []
     ),
     MethodInfo(
       name: "sample/run", domain: "sample", shape: .process, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "sample/work", domain: "sample", shape: .task, since: "0.1.0",
+      params: ["only", "most"], required: [],
       errors: [.busy]
     ),
     MethodInfo(
       name: "sample/echo", domain: "sample", shape: .session, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
   ]

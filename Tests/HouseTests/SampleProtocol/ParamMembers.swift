@@ -6,6 +6,7 @@ import GeoProtocol
 /// The members that params may have, by method, and those of the types in them.
 package enum ParamMembers {
   package static let params: [String: ParamShape] = [
+    "shutdown": params([]),
     "sample/make": params([.init("thing", .named { thing }), "copies"]),
     "sample/find": params(["id"]),
     "sample/run": params([]),

@@ -103,7 +103,7 @@ public enum SampleProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`serial`")
       let id = json["id"]
       self.id = try id.isPresent ? SampleProtocol.readId(id) : nil
       self.serial = try SampleProtocol.readSerial(json["serial"])

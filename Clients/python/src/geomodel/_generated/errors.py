@@ -108,14 +108,22 @@ class AlreadyInitializedError(GeoModelError):
 
 
 class UnknownMethodError(GeoModelError):
-    """There is no method of that name; `expected` has the nearest ones."""
+    """There is no method of that name; `expected` has the nearest ones.
+
+    `data` has:
+        meant: The method that was probably meant.
+    """
 
     kind = "unknownMethod"
     code = -32601
 
 
 class InvalidParamsError(GeoModelError):
-    """A member is missing, of another type, or out of range; `path` and `expected` say which and what."""
+    """A member is missing, of another type, or out of range; `path` and `expected` say which and what.
+
+    `data` has:
+        meant: Where one of several words is expected: the one that was probably meant.
+    """
 
     kind = "invalidParams"
     code = -32602
@@ -208,7 +216,8 @@ class LimitReachedError(GeoModelError):
 
 
 class ResultTooLargeError(GeoModelError):
-    """The result would exceed the size of a message. Request less, or observe it.
+    """The result would exceed the size of a message, or its first element `maxBytes`. Request less, or
+    observe it.
 
     `data` has:
         limit: The limit, in bytes. (at least 1)
@@ -246,6 +255,9 @@ class IdExistsError(GeoModelError):
 class UnknownMemberError(GeoModelError):
     """The params have a member that the method does not have, and the session is `strict`; or `clear` names a
     member that cannot be cleared.
+
+    `data` has:
+        meant: The member that was probably meant.
     """
 
     kind = "unknownMember"
@@ -302,7 +314,12 @@ class TransactionFailedError(GeoModelError):
 
 
 class NotACommandError(GeoModelError):
-    """A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`."""
+    """A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.
+    `expected` has the nearest commands.
+
+    `data` has:
+        meant: The command that was probably meant.
+    """
 
     kind = "notACommand"
     code = -31018

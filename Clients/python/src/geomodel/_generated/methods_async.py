@@ -71,26 +71,78 @@ class SessionMethods(AsyncCaller):
     async def describe(
         self,
         *,
+        methods: Sequence[str] | None = None,
+        domain: str | None = None,
+        detail: t.DescriptionDetail | None = None,
         meta: t.Meta | None = None,
     ) -> t.SessionDescribeResult:
-        """The definition of the protocol: its hash, methods with their shapes and errors, state paths, and
-        the language of expressions.
+        """The definition of the protocol: its hash, methods with their params, shapes and errors, state
+        paths, and the language of expressions.
 
         Args:
+            methods: The names of methods. One that does not exist is refused, with the nearest ones in
+                `expected`. (at most 1000 elements)
+            domain: The methods of a domain: `feature`, `view` ...
+            detail: How much of each method is described. (default "full")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             protocolVersion: The version.
             hash: A hash of the whole definition.
-            methods: All methods.
-            state: All state paths.
-            expressions: The functions, operators and types of expressions.
+            methods: The methods that are asked for.
+            state: All state paths; absent when less than everything is asked for.
+            expressions: The functions, operators and types of expressions; absent when less than
+                everything is asked for.
 
         Example:
-            await server.session.describe()
+            await server.session.describe(methods=["map/get"])
         """
-        result: t.SessionDescribeResult = await self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = await self._call(
+            "session/describe",
+            _given(
+                {
+                    "methods": methods,
+                    "domain": domain,
+                    "detail": detail,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
+
+    async def discover(
+        self,
+        *,
+        methods: Sequence[str] | None = None,
+        domain: str | None = None,
+        detail: t.DescriptionDetail | None = None,
+        meta: t.Meta | None = None,
+    ) -> Any:
+        """The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that
+        they refer to. With the detail `names` methods are listed without their params, with `summary` the
+        schemas of params have only a type, or the name of one.
+
+        Args:
+            methods: The names of methods. One that does not exist is refused, with the nearest ones in
+                `expected`. (at most 1000 elements)
+            domain: The methods of a domain: `feature`, `view` ...
+            detail: How much of each method is described. (default "full")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Example:
+            await server.session.discover(methods=["map/get"], detail="summary")
+        """
+        return await self._call(
+            "rpc.discover",
+            _given(
+                {
+                    "methods": methods,
+                    "domain": domain,
+                    "detail": detail,
+                    "meta": meta,
+                }
+            ),
+        )
 
 
 class BindingMethods(AsyncCaller):
@@ -726,6 +778,7 @@ class ClusterMethods(AsyncCaller):
     async def query(
         self,
         *,
+        max_bytes: int | None = None,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         view: t.ObjectId | None = None,
@@ -746,6 +799,10 @@ class ClusterMethods(AsyncCaller):
         zoom 23 on.
 
         Args:
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             view: The view whose scale is used, and the box around whose visible area is used when
@@ -767,11 +824,13 @@ class ClusterMethods(AsyncCaller):
             spatialReference: The spatial reference of the positions: that of the features.
             zoom: The zoom of the clusters. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             clusters: Clusters and single points.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -791,6 +850,7 @@ class ClusterMethods(AsyncCaller):
             "cluster/query",
             _given(
                 {
+                    "maxBytes": max_bytes,
                     "layer": layer,
                     "overlay": overlay,
                     "view": view,
@@ -812,6 +872,7 @@ class ClusterMethods(AsyncCaller):
         self,
         *,
         cluster: t.ClusterId,
+        max_bytes: int | None = None,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         offset: int | None = None,
@@ -823,6 +884,10 @@ class ClusterMethods(AsyncCaller):
 
         Args:
             cluster: The cluster.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             offset: Number of features to skip. (at least 0; default 0)
@@ -834,10 +899,13 @@ class ClusterMethods(AsyncCaller):
             count: Number of features of the cluster. (at least 2)
             expansionZoom: The first zoom at which it splits. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             ids: The features.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -851,6 +919,7 @@ class ClusterMethods(AsyncCaller):
             _given(
                 {
                     "cluster": cluster,
+                    "maxBytes": max_bytes,
                     "layer": layer,
                     "overlay": overlay,
                     "offset": offset,
@@ -897,7 +966,8 @@ class ClusterMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -1584,6 +1654,7 @@ class FeatureMethods(AsyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        max_bytes: int | None = None,
         limit: int | None = None,
         return_m: bool | None = None,
         format: t.FeatureFormat | None = None,
@@ -1640,6 +1711,10 @@ class FeatureMethods(AsyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             limit: Maximum number of features. At most 100000, and 1000 when absent. When the result is
                 sent in parts (`meta.partialResultToken`): any number, and all when absent. (at least 0)
             return_m: Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in
@@ -1654,6 +1729,7 @@ class FeatureMethods(AsyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: The spatial reference of the geometries.
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             features: By `orderBy`, else in drawing order; absent with columns.
             columns: The features in the same order, with `ids`, `geometry` (if it was requested) and
                 `attributes`.
@@ -1663,7 +1739,8 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1705,6 +1782,7 @@ class FeatureMethods(AsyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "maxBytes": max_bytes,
                     "limit": limit,
                     "returnM": return_m,
                     "format": format,
@@ -1729,6 +1807,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
@@ -1771,6 +1850,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
@@ -1781,10 +1864,13 @@ class FeatureMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             ids: By `orderBy`, else in drawing order.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1821,6 +1907,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
@@ -1923,7 +2010,8 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2214,6 +2302,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         group_by: Sequence[str] | None = None,
         having: t.Expression | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
@@ -2265,6 +2354,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             group_by: The attributes that the features of a group have in common. (at most 16 elements)
             having: Only groups for which this is true; its properties are the names of statistics and the
                 fields of `groupBy`.
@@ -2278,11 +2371,13 @@ class FeatureMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more groups.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             records: The groups.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2329,6 +2424,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "groupBy": group_by,
                     "having": having,
                     "orderBy": order_by,
@@ -2355,6 +2451,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
@@ -2399,6 +2496,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             order_by: Sort keys, most significant first: some of `fields`. Ties, and all records when
                 absent, are in ascending order of the values, null last. (at most 16 elements)
             offset: Number of records to skip. (at least 0; default 0)
@@ -2408,11 +2509,13 @@ class FeatureMethods(AsyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more records.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             records: The values.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2453,6 +2556,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
@@ -2662,7 +2766,8 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2811,7 +2916,8 @@ class FeatureMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -5252,7 +5358,7 @@ class OverlayMethods(AsyncCaller):
         geometry: t.GeometryColumn | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: t.Column | None = None,
-        attributes: Mapping[str, t.Column] | None = None,
+        attributes: t.AttributeColumns | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddColumnsResult:
         """Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by
@@ -5408,7 +5514,7 @@ class OverlayMethods(AsyncCaller):
         x: t.Column | None = None,
         y: t.Column | None = None,
         z: t.Column | None = None,
-        attributes: Mapping[str, t.Column] | None = None,
+        attributes: t.AttributeColumns | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayUpdateColumnsResult:
         """Changes positions or attributes, of each graphic at most once, given in columns of equal length.
@@ -6441,7 +6547,8 @@ class StateMethods(AsyncCaller):
             values: The values, in the order of their paths; empty when there are none.
 
         Raises:
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
                 combines `*` with other characters.
 
@@ -7323,7 +7430,8 @@ class ViewMethods(AsyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.

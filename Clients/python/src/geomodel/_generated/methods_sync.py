@@ -71,26 +71,78 @@ class SessionMethods(SyncCaller):
     def describe(
         self,
         *,
+        methods: Sequence[str] | None = None,
+        domain: str | None = None,
+        detail: t.DescriptionDetail | None = None,
         meta: t.Meta | None = None,
     ) -> t.SessionDescribeResult:
-        """The definition of the protocol: its hash, methods with their shapes and errors, state paths, and
-        the language of expressions.
+        """The definition of the protocol: its hash, methods with their params, shapes and errors, state
+        paths, and the language of expressions.
 
         Args:
+            methods: The names of methods. One that does not exist is refused, with the nearest ones in
+                `expected`. (at most 1000 elements)
+            domain: The methods of a domain: `feature`, `view` ...
+            detail: How much of each method is described. (default "full")
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
             protocolVersion: The version.
             hash: A hash of the whole definition.
-            methods: All methods.
-            state: All state paths.
-            expressions: The functions, operators and types of expressions.
+            methods: The methods that are asked for.
+            state: All state paths; absent when less than everything is asked for.
+            expressions: The functions, operators and types of expressions; absent when less than
+                everything is asked for.
 
         Example:
-            server.session.describe()
+            server.session.describe(methods=["map/get"])
         """
-        result: t.SessionDescribeResult = self._call("session/describe", _given({"meta": meta}))
+        result: t.SessionDescribeResult = self._call(
+            "session/describe",
+            _given(
+                {
+                    "methods": methods,
+                    "domain": domain,
+                    "detail": detail,
+                    "meta": meta,
+                }
+            ),
+        )
         return result
+
+    def discover(
+        self,
+        *,
+        methods: Sequence[str] | None = None,
+        domain: str | None = None,
+        detail: t.DescriptionDetail | None = None,
+        meta: t.Meta | None = None,
+    ) -> Any:
+        """The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that
+        they refer to. With the detail `names` methods are listed without their params, with `summary` the
+        schemas of params have only a type, or the name of one.
+
+        Args:
+            methods: The names of methods. One that does not exist is refused, with the nearest ones in
+                `expected`. (at most 1000 elements)
+            domain: The methods of a domain: `feature`, `view` ...
+            detail: How much of each method is described. (default "full")
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Example:
+            server.session.discover(methods=["map/get"], detail="summary")
+        """
+        return self._call(
+            "rpc.discover",
+            _given(
+                {
+                    "methods": methods,
+                    "domain": domain,
+                    "detail": detail,
+                    "meta": meta,
+                }
+            ),
+        )
 
 
 class BindingMethods(SyncCaller):
@@ -702,6 +754,7 @@ class ClusterMethods(SyncCaller):
     def query(
         self,
         *,
+        max_bytes: int | None = None,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         view: t.ObjectId | None = None,
@@ -722,6 +775,10 @@ class ClusterMethods(SyncCaller):
         zoom 23 on.
 
         Args:
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             view: The view whose scale is used, and the box around whose visible area is used when
@@ -743,11 +800,13 @@ class ClusterMethods(SyncCaller):
             spatialReference: The spatial reference of the positions: that of the features.
             zoom: The zoom of the clusters. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             clusters: Clusters and single points.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -767,6 +826,7 @@ class ClusterMethods(SyncCaller):
             "cluster/query",
             _given(
                 {
+                    "maxBytes": max_bytes,
                     "layer": layer,
                     "overlay": overlay,
                     "view": view,
@@ -788,6 +848,7 @@ class ClusterMethods(SyncCaller):
         self,
         *,
         cluster: t.ClusterId,
+        max_bytes: int | None = None,
         layer: t.ObjectId | None = None,
         overlay: t.ObjectId | None = None,
         offset: int | None = None,
@@ -799,6 +860,10 @@ class ClusterMethods(SyncCaller):
 
         Args:
             cluster: The cluster.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             offset: Number of features to skip. (at least 0; default 0)
@@ -810,10 +875,13 @@ class ClusterMethods(SyncCaller):
             count: Number of features of the cluster. (at least 2)
             expansionZoom: The first zoom at which it splits. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             ids: The features.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -827,6 +895,7 @@ class ClusterMethods(SyncCaller):
             _given(
                 {
                     "cluster": cluster,
+                    "maxBytes": max_bytes,
                     "layer": layer,
                     "overlay": overlay,
                     "offset": offset,
@@ -873,7 +942,8 @@ class ClusterMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             InvalidItemsError: Items of a bulk request are invalid; nothing was changed.
             ColumnLengthsError: Columns of one request differ in length.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
@@ -1558,6 +1628,7 @@ class FeatureMethods(SyncCaller):
         properties: Sequence[str] | None = None,
         return_geometry: bool | None = None,
         max_allowable_offset: float | None = None,
+        max_bytes: int | None = None,
         limit: int | None = None,
         return_m: bool | None = None,
         format: t.FeatureFormat | None = None,
@@ -1614,6 +1685,10 @@ class FeatureMethods(SyncCaller):
                 positions stay; a ring keeps at least four positions, so none disappears. Rings that are
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             limit: Maximum number of features. At most 100000, and 1000 when absent. When the result is
                 sent in parts (`meta.partialResultToken`): any number, and all when absent. (at least 0)
             return_m: Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in
@@ -1628,6 +1703,7 @@ class FeatureMethods(SyncCaller):
             revision: The world's revision after this. (at least 0)
             spatialReference: The spatial reference of the geometries.
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             features: By `orderBy`, else in drawing order; absent with columns.
             columns: The features in the same order, with `ids`, `geometry` (if it was requested) and
                 `attributes`.
@@ -1637,7 +1713,8 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1679,6 +1756,7 @@ class FeatureMethods(SyncCaller):
                     "properties": properties,
                     "returnGeometry": return_geometry,
                     "maxAllowableOffset": max_allowable_offset,
+                    "maxBytes": max_bytes,
                     "limit": limit,
                     "returnM": return_m,
                     "format": format,
@@ -1703,6 +1781,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
@@ -1745,6 +1824,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
@@ -1755,10 +1838,13 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             ids: By `orderBy`, else in drawing order.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -1795,6 +1881,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
@@ -1897,7 +1984,8 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2188,6 +2276,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         group_by: Sequence[str] | None = None,
         having: t.Expression | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
@@ -2239,6 +2328,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             group_by: The attributes that the features of a group have in common. (at most 16 elements)
             having: Only groups for which this is true; its properties are the names of statistics and the
                 fields of `groupBy`.
@@ -2252,11 +2345,13 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more groups.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             records: The groups.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2299,6 +2394,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "groupBy": group_by,
                     "having": having,
                     "orderBy": order_by,
@@ -2325,6 +2421,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         limit: int | None = None,
@@ -2369,6 +2466,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             order_by: Sort keys, most significant first: some of `fields`. Ties, and all records when
                 absent, are in ascending order of the values, null last. (at most 16 elements)
             offset: Number of records to skip. (at least 0; default 0)
@@ -2378,11 +2479,13 @@ class FeatureMethods(SyncCaller):
         Returns:
             revision: The world's revision after this. (at least 0)
             exceededLimit: Whether there are more records.
+            nextOffset: The `offset` that continues a result with `exceededLimit`. (at least 0)
             records: The values.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2423,6 +2526,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
                     "limit": limit,
@@ -2632,7 +2736,8 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -2781,7 +2886,8 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -5205,7 +5311,7 @@ class OverlayMethods(SyncCaller):
         geometry: t.GeometryColumn | None = None,
         spatial_reference: t.SpatialReference | None = None,
         ids: t.Column | None = None,
-        attributes: Mapping[str, t.Column] | None = None,
+        attributes: t.AttributeColumns | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayAddColumnsResult:
         """Adds graphics on top, given in columns of equal length: points by `x` and `y`, or any geometries by
@@ -5361,7 +5467,7 @@ class OverlayMethods(SyncCaller):
         x: t.Column | None = None,
         y: t.Column | None = None,
         z: t.Column | None = None,
-        attributes: Mapping[str, t.Column] | None = None,
+        attributes: t.AttributeColumns | None = None,
         meta: t.Meta | None = None,
     ) -> t.OverlayUpdateColumnsResult:
         """Changes positions or attributes, of each graphic at most once, given in columns of equal length.
@@ -6386,7 +6492,8 @@ class StateMethods(SyncCaller):
             values: The values, in the order of their paths; empty when there are none.
 
         Raises:
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
                 combines `*` with other characters.
 
@@ -7261,7 +7368,8 @@ class ViewMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
-            ResultTooLargeError: The result would exceed the size of a message.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
