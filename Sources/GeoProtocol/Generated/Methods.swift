@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "64b15aecb69c9d58"
+  public static let hash = "524cc6643c100cf6"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",

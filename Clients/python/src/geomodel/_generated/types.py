@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "524cc6643c100cf6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1626,10 +1626,10 @@ class JoinSource(TypedDict):
 
 JoinRelationship = Literal[
     "intersects", "within", "contains", "crosses", "overlaps", "touches", "equals", "envelopeIntersects",
-    "nearest",
+    "nearest", "withinDistance",
 ]
 """The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4,
-6.1.15), or that the other is nearest.
+6.1.15), or their distance.
 
 `intersects`: They share a position.
 `within`: It is within the other: none of its positions is outside, and the interiors share a position.
@@ -1641,9 +1641,9 @@ lacks.
 `touches`: They share positions of their boundaries only.
 `equals`: They have the same positions.
 `envelopeIntersects`: Their envelopes share a position.
-`nearest`: The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The
-distance is measured from the point, or from the middle of the envelope of another geometry; the other may
-have any geometry.
+`nearest`: The other is one of the `nearestCount` nearest to it, by distance; equally distant ones are taken
+by id.
+`withinDistance`: The other is no further away than `maxDistance`.
 """
 
 JoinOutput = Literal["pairs", "counts"]
@@ -1836,7 +1836,11 @@ class FeatureJoinResult(TypedDict):
     joinedIds: NotRequired[Column]
     """With `pairs`: the joined feature of each pair."""
     distances: NotRequired[Column]
-    """With `pairs` and `nearest`: the distance of each pair. (metre)"""
+    """With `pairs`, and `nearest` or `withinDistance`: the distance of each pair, in the unit of
+    `maxDistance`.
+    """
+    joinedColumns: NotRequired[FeatureColumns]
+    """With `joinProperties`: the attributes of the joined features, in the order of `joinedIds`."""
     counts: NotRequired[Column]
     """With `counts`: the number of features that each is joined with."""
     aggregates: NotRequired[dict[str, Column]]
