@@ -108,10 +108,6 @@ package struct PlacePositions: Sendable {
       if let origin { try transformer.transform(origin, from: given, to: .wgs84) } else { nil }
   }
 
-  init(of features: FeatureQuery, _ transformer: any CoordinateTransformer, _ geodesy: any Geodesy) {
-    (reference, self.transformer, self.geodesy, origin) = (features.reference, transformer, geodesy, nil)
-  }
-
   /// The point of a feature, or the center of its envelope.
   static func point(of feature: FeatureRow) -> Point? {
     feature.point.map { Point(x: $0.x, y: $0.y) } ?? feature.envelope?.center

@@ -15,7 +15,7 @@ package struct NearestFeatures: Sendable {
   }
 
   private let features: FeatureQuery
-  private let places: [Point]
+  private let places: [Geometry]
   private let limit: Int
   private let radius: Double
   private let isPlanar: Bool
@@ -27,8 +27,8 @@ package struct NearestFeatures: Sendable {
   static let resultLimit = 1_000_000
 
   /// - Parameters:
-  ///   - locations: a point or a multipoint in `reference`, which is that of the features if nil; `path` is its JSON Pointer for
-  ///     errors.
+  ///   - locations: the places in `reference`, which is that of the features if nil: the points of a multipoint, the members of a
+  ///     collection, or one geometry; `path` is its JSON Pointer for errors.
   ///   - limit: maximum number per place; nil for 1, or for 1000 if a distance is given.
   package init(
     _ features: FeatureQuery, _ locations: Geometry, at path: String, in reference: SpatialReference?, limit: Int?,
@@ -39,9 +39,8 @@ package struct NearestFeatures: Sendable {
     (isPlanar, isBounded) = (planar, maxDistance != nil)
     radius = maxDistance ?? .infinity
     self.limit = limit ?? (isBounded ? 1000 : 1)
-    places = try Self.positions(
-      locations, at: path, from: reference ?? features.reference, to: planar ? features.reference : .wgs84,
-      world.transformer)
+    places = try Self.places(
+      locations, at: path, (reference ?? features.reference, planar ? features.reference : .wgs84), world.transformer)
     try checkLimit(limit)
   }
 
@@ -52,30 +51,27 @@ package struct NearestFeatures: Sendable {
       expected: "at most \(Self.resultLimit / max(places.count, 1))")
   }
 
-  private static func positions(
-    _ locations: Geometry, at path: String, from given: SpatialReference, to reference: SpatialReference,
+  private static func places(
+    _ locations: Geometry, at path: String, _ reference: (given: SpatialReference, target: SpatialReference),
     _ transformer: any CoordinateTransformer
-  ) throws -> [Point] {
-    let positions: Positions
-    switch locations {
-    case .point(let point?): positions = Positions([point])
-    case .multiPoint(let points) where points.count <= placeLimit: positions = points
-    default:
+  ) throws -> [Geometry] {
+    let given = locations.places
+    guard given.count <= placeLimit else {
       throw QueryError.invalid(
-        "Places are a point or a multipoint.", .geometry, path: path,
-        expected: "a point, or a multipoint of at most \(placeLimit)")
+        "There are too many places.", .geometry, path: path, expected: "at most \(placeLimit) places")
     }
-    if let index = (0..<positions.count).first(where: { positions[$0].x.isNaN }) {
+    if let index = given.firstIndex(where: { $0.envelope == nil }) {
       throw QueryError.invalid(
         "Place \(index) is empty.", .geometry, path: path, expected: "places that are not empty")
     }
-    guard case .multiPoint(let moved) = try transformer.transform(.multiPoint(positions), from: given, to: reference)
-    else { return [] }
-    if reference == .wgs84, let index = (0..<moved.count).first(where: { abs(moved[$0].y) > 90 }) {
+    let places = try transformer.transform(locations, from: reference.given, to: reference.target).places
+    if reference.target == .wgs84,
+      let index = places.firstIndex(where: { $0.envelope.map { $0.yMin < -90 || $0.yMax > 90 } ?? true })
+    {
       throw QueryError.invalid(
         "Place \(index) is beyond a pole.", .range, path: path, expected: "a latitude in -90...90")
     }
-    return moved.points
+    return places
   }
 
   /// The estimated effort per place, in units of `FeatureQuery.effort`.
@@ -86,7 +82,8 @@ package struct NearestFeatures: Sendable {
     let filtering = features.isAll ? 0 : features.effort
     let moving = movesFeatures ? features.store.count * FeatureQuery.transformCost : 0
     // Distances to lines and polygons take a hundred times as long.
-    let factor = features.store.isOfPoints ? 1 : 100
+    let isOfPoints = features.store.isOfPoints && places.allSatisfy { if case .point = $0 { true } else { false } }
+    let factor = isOfPoints ? 1 : 100
     return filtering + moving + places.count * effortOfEach * factor
   }
 
@@ -102,11 +99,11 @@ package struct NearestFeatures: Sendable {
     }
     let query = NearestQuery(
       store, rows: rows.map { RowSet($0) }, count: limit + (isBounded ? 1 : 0), radius: radius,
-      checking: { try share.work?.checkCancelled() })
+      checking: shares[2].boundedCheck())
     var answer = Answer()
     for (index, place) in places.enumerated() {
       try shares[2].checkpoint(index, of: places.count)
-      let found = try isPlanar ? query.planar(to: SIMD2(place.x, place.y)) : query.geodetic(to: place, geodesy)
+      let found = try isPlanar ? query.planar(to: place) : query.geodetic(to: place, geodesy)
       answer.exceeded = answer.exceeded || found.count > limit
       answer.counts.append(min(found.count, limit))
       answer.neighbours += found.prefix(limit)
@@ -115,5 +112,16 @@ package struct NearestFeatures: Sendable {
       }
     }
     return answer
+  }
+}
+
+extension Geometry {
+  /// The points of a multipoint, the members of a collection, or the geometry itself.
+  fileprivate var places: [Geometry] {
+    switch self {
+    case .multiPoint(let points): points.points.map { .point($0) }
+    case .collection(let parts): parts
+    case .point, .lineString, .polygon, .multiLineString, .multiPolygon: [self]
+    }
   }
 }

@@ -1,5 +1,7 @@
 // Progress and cancellation of a task that works in several parts.
 
+import Synchronization
+
 /// A part of a task's work, with its share of the task's progress.
 ///
 /// On the loop, ``work`` is nil: progress is not reported, and nothing is cancelled.
@@ -29,6 +31,18 @@ package struct WorkShare: Sendable {
     }
   }
 
+  /// The share of some of the items that this share is for.
+  package func part(from first: Int, to last: Int, of count: Int) -> WorkShare {
+    split(by: first, last - first, count - last)[1]
+  }
+
+  /// A check that is called at least every few microseconds of work: for cancellation, and on the loop that the work remains short.
+  package func boundedCheck() -> @Sendable () throws -> Void {
+    if let work { return { try work.checkCancelled() } }
+    let calls = CallCount()
+    return { try calls.add() }
+  }
+
   /// Checks for cancellation and reports progress. Call it at least every 10 ms.
   ///
   /// - Parameter fraction: the finished part of this share, in 0...1.
@@ -49,5 +63,15 @@ package struct WorkShare: Sendable {
     } else if bytes > FeatureQuery.maxInlineWeight {
       throw FeatureQuery.NeedsWorker()
     }
+  }
+}
+
+/// Calls of a check on the loop.
+private final class CallCount: Sendable {
+  private static let limit = 1000
+  private let count = Atomic(0)
+
+  func add() throws {
+    guard count.wrappingAdd(1, ordering: .relaxed).newValue <= Self.limit else { throw FeatureQuery.NeedsWorker() }
   }
 }

@@ -38,6 +38,40 @@ enum Ellipsoid {
     return SIMD2(farthest < 90 ? a * radian * cos(farthest * radian) * slack : 0, leastDegree)
   }
 
+  /// The same for all positions within `reach` metres of a range of latitudes.
+  static func leastDegree(from low: Double, to high: Double, within reach: Double) -> SIMD2<Double> {
+    let span = reach / leastDegree
+    let farthest = max(abs(low), abs(high))
+    let nearest = low <= 0 && high >= 0 ? 0 : max(min(abs(low), abs(high)) - span, 0)
+    let sine = sin(nearest * radian)
+    let square = 1 - e2 * sine * sine
+    return SIMD2(
+      leastDegree(around: farthest, within: reach).x, a * (1 - e2) / (square * square.squareRoot()) * radian * slack)
+  }
+
+  /// A position in space, in metres from the centre. Both poles are the same for all longitudes.
+  static func position(_ place: SIMD2<Double>) -> SIMD3<Double> {
+    let (turn, angle) = (place.x * radian, place.y * radian)
+    let sine = sin(angle)
+    let cosine = abs(place.y) == 90 ? 0 : cos(angle)
+    let across = a / (1 - e2 * sine * sine).squareRoot()
+    return SIMD3(across * cosine * cos(turn), across * cosine * sin(turn), across * (1 - e2) * sine)
+  }
+
+  /// The greatest distance of an edge, straight in longitude and latitude, from the chord between its ends: an eighth of the greatest second
+  /// derivative (the error of linear interpolation). The distance from the axis is at most that of an end, or of the equator.
+  static func sag(
+    _ start: SIMD2<Double>, _ end: SIMD2<Double>, _ first: SIMD3<Double>, _ last: SIMD3<Double>
+  ) -> Double {
+    let way = (end - start) * radian
+    let isOverEquator = start.y * end.y < 0
+    let square = max(first.x * first.x + first.y * first.y, last.x * last.x + last.y * last.y)
+    let axis = isOverEquator ? a : square.squareRoot()
+    let (across, along) = (abs(way.x), abs(way.y))
+    // The radii of curvature of the ellipsoid are up to 1.01 a.
+    return 1.02 / 8 * (axis * across * across + a * along * (2 * across + along)) + 5e-8
+  }
+
   /// The unit vector from the centre to a position on the surface, as distance from the axis and height above the equator.
   static func direction(latitude: Double) -> SIMD2<Double> {
     let angle = latitude * radian
@@ -46,48 +80,57 @@ enum Ellipsoid {
   }
 }
 
-/// A place from which distances are measured, with lower bounds at any distance.
-struct EllipsoidPlace {
-  /// Longitude and latitude in degrees.
-  let position: SIMD2<Double>
-  private let direction: SIMD2<Double>
+/// A box from which distances are measured, with lower bounds at any distance.
+struct EllipsoidBox {
+  private let box: IndexedBox
+  /// Distances from the axis, and heights above the equator, of the directions in the box.
+  private let radii: (low: Double, high: Double)
+  private let heights: (low: Double, high: Double)
 
-  init(_ position: SIMD2<Double>) {
-    self.position = position
-    direction = Ellipsoid.direction(latitude: position.y)
+  init(_ place: Point) {
+    let position = SIMD2(place.x, place.y)
+    self.init(IndexedBox(lower: position, upper: position))
   }
 
-  /// A lower bound of the distance to a box in degrees, in metres.
-  ///
-  /// The ball of radius `b` is inside the ellipsoid. Projecting to the nearest position of a convex body makes no path longer,
-  /// and for a ball the projection follows the direction from its centre. So the distance is at least the arc between the
-  /// directions, times `b`. The directions of the box are on arcs between two latitudes, whose nearest meridian is `turn` away.
-  /// The chord to such an arc has a part across the plane of that meridian and a part within it, where the arc is within a
-  /// rectangle.
-  func bound(_ box: IndexedBox) -> Double {
-    let turn = turn(to: box) * Ellipsoid.radian
+  init(_ box: IndexedBox) {
+    self.box = box
     let low = Ellipsoid.direction(latitude: max(box.lower.y, -90))
     let high = Ellipsoid.direction(latitude: min(box.upper.y, 90))
     let isOverEquator = box.lower.y < 0 && box.upper.y > 0
-    let radii = (min(low.x, high.x), isOverEquator ? 1 : max(low.x, high.x))
-    let across = direction.x * sin(turn)
-    let along = Self.gap(direction.x * cos(turn), radii.0, radii.1)
-    let up = Self.gap(direction.y, low.y, high.y)
+    radii = (min(low.x, high.x), isOverEquator ? 1 : max(low.x, high.x))
+    heights = (low.y, high.y)
+  }
+
+  /// A lower bound of the distance to another box in degrees, in metres.
+  ///
+  /// The ball of radius `b` is inside the ellipsoid. Projecting to the nearest position of a convex body makes no path longer,
+  /// and for a ball the projection follows the direction from its centre. So the distance is at least the arc between the
+  /// directions, times `b`. The directions of each box are on arcs between two latitudes; the nearest meridians are `turn` apart.
+  /// The chord between such arcs has a part across the plane of one meridian and a part within it, where the arc is within a rectangle.
+  func bound(_ other: IndexedBox) -> Double {
+    let turn = turn(to: other) * Ellipsoid.radian
+    let other = EllipsoidBox(other)
+    let (sine, cosine) = (sin(turn), cos(turn))
+    let across = radii.low * sine
+    let along = Self.gap(
+      min(radii.low * cosine, radii.high * cosine), max(radii.low * cosine, radii.high * cosine), other.radii.low,
+      other.radii.high)
+    let up = Self.gap(heights.low, heights.high, other.heights.low, other.heights.high)
     let chord = (across * across + along * along + up * up).squareRoot()
     // Rounding of the chord is absolute: a micrometre on the ellipsoid is far more.
     return max(2 * Ellipsoid.b * asin(min(chord / 2, 1)) * Ellipsoid.slack - 1e-6, 0)
   }
 
   /// The least difference of longitudes, in 0...180 degrees, independent of whole turns.
-  private func turn(to box: IndexedBox) -> Double {
-    let width = box.upper.x - box.lower.x
-    guard width < 360 else { return 0 }
-    var offset = (position.x - box.lower.x).truncatingRemainder(dividingBy: 360)
+  private func turn(to other: IndexedBox) -> Double {
+    let (own, width) = (box.upper.x - box.lower.x, other.upper.x - other.lower.x)
+    guard own + width < 360 else { return 0 }
+    var offset = (box.lower.x - other.lower.x).truncatingRemainder(dividingBy: 360)
     if offset < 0 { offset += 360 }
-    return offset <= width ? 0 : min(offset - width, 360 - offset)
+    return offset <= width || offset + own >= 360 ? 0 : min(offset - width, 360 - offset - own)
   }
 
-  private static func gap(_ value: Double, _ low: Double, _ high: Double) -> Double {
-    max(max(low - value, value - high), 0)
+  private static func gap(_ low: Double, _ high: Double, _ otherLow: Double, _ otherHigh: Double) -> Double {
+    max(max(otherLow - high, low - otherHigh), 0)
   }
 }

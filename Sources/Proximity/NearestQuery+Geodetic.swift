@@ -14,7 +14,7 @@ extension NearestQuery {
   ///
   /// - Parameter place: longitude and latitude in degrees.
   public func geodetic(to place: Point, _ geodesy: any Geodesy) throws -> [Neighbour] {
-    var list = GeodeticList(capacity: count, radius: radius)
+    var list = ShapeList(capacity: count, radius: radius)
     let measure = Measure(place: place, geodesy: geodesy)
     let seen = try addGuessed(to: &list, measure)
     if list.limit < Self.farReach {
@@ -24,10 +24,8 @@ extension NearestQuery {
       try store.index.points.visitNearest(&far)
       list = far.list
     }
-    if store.index.boxes.count > 0 {
-      var shapes = FarShapes(query: self, measure: measure, list: list)
-      try store.index.boxes.visitNearest(&shapes)
-      list = shapes.list
+    if store.index.boxes.count > 0, let shape = try EdgeTree(.point(place), on: .ellipsoid, checking: check) {
+      try addGeodetic(to: &list, shape, takesPoints: false, geodesy)
     }
     return list.neighbours(of: self) { ($0.distance, $0.detail) }
   }
@@ -38,7 +36,7 @@ extension NearestQuery {
   /// Adds the points that are nearest in the plane around the place.
   ///
   /// - Returns: their rows, ascending.
-  private func addGuessed(to list: inout GeodeticList, _ measure: Measure) throws -> [UInt32] {
+  private func addGuessed(to list: inout ShapeList, _ measure: Measure) throws -> [UInt32] {
     // Points slightly beyond the radius are excluded here; `addWithin` adds those that this wrongly excludes.
     var guess = PlaneNearest(
       query: self, degree: Ellipsoid.degree(at: measure.place.y),
@@ -60,7 +58,7 @@ extension NearestQuery {
 
   /// Adds the points within a distance, except those that have been added before.
   private func addWithin(
-    _ reach: Double, to list: inout GeodeticList, besides seen: [UInt32], _ measure: Measure
+    _ reach: Double, to list: inout ShapeList, besides seen: [UInt32], _ measure: Measure
   ) throws {
     let places = places(measure.place)
     var degree = Ellipsoid.leastDegree(around: measure.place.y, within: reach)
@@ -90,9 +88,6 @@ extension NearestQuery {
   }
 }
 
-/// Neighbours with azimuths.
-private typealias GeodeticList = NeighbourList<Double>
-
 extension [UInt32] {
   /// Whether the ascending rows contain a row.
   fileprivate func hasRow(_ row: UInt32) -> Bool {
@@ -107,7 +102,7 @@ private struct Measure {
   let geodesy: any Geodesy
 
   /// Adds a point whose distance is within the limit of the list.
-  func add(_ row: UInt32, at position: SIMD2<Double>, of query: NearestQuery, to list: inout GeodeticList) {
+  func add(_ row: UInt32, at position: SIMD2<Double>, of query: NearestQuery, to list: inout ShapeList) {
     guard let line = line(to: position) else { return }
     list.insert(line.distance, row, line.startAzimuth, of: query)
   }
@@ -197,13 +192,13 @@ extension IndexedBox {
 private struct FarPoints: NearestVisitor {
   let query: NearestQuery
   let measure: Measure
-  let from: EllipsoidPlace
+  let from: EllipsoidBox
   let seen: [UInt32]
-  var list: GeodeticList
+  var list: ShapeList
 
-  init(query: NearestQuery, measure: Measure, seen: [UInt32], list: GeodeticList) {
+  init(query: NearestQuery, measure: Measure, seen: [UInt32], list: ShapeList) {
     (self.query, self.measure, self.seen, self.list) = (query, measure, seen, list)
-    from = EllipsoidPlace(SIMD2(measure.place.x, measure.place.y))
+    from = EllipsoidBox(measure.place)
   }
 
   var limit: Double { list.limit }
@@ -219,35 +214,6 @@ private struct FarPoints: NearestVisitor {
         !seen.hasRow(row)
       else { continue }
       measure.add(row, at: position, of: query, to: &list)
-    }
-  }
-}
-
-/// The nearest lines, polygons and collections.
-private struct FarShapes: NearestVisitor {
-  let query: NearestQuery
-  let measure: Measure
-  let from: EllipsoidPlace
-  var list: GeodeticList
-
-  init(query: NearestQuery, measure: Measure, list: GeodeticList) {
-    (self.query, self.measure, self.list) = (query, measure, list)
-    from = EllipsoidPlace(SIMD2(measure.place.x, measure.place.y))
-  }
-
-  var limit: Double { list.limit }
-
-  func bound(_ box: IndexedBox) -> Double { from.bound(box) }
-
-  mutating func visit(_ leaf: LeafBlock<IndexedBox>) throws {
-    for index in 0..<leaf.count where bound(leaf.shapes[index]) <= limit {
-      let row = leaf.rows[index]
-      guard query.includes(row), let geometry = query.store[row]?.geometry else { continue }
-      try query.check()
-      var nearest = NearestPosition(from: from, limit: limit) { [measure] in measure.line(to: $0) }
-      try nearest.add(geometry, checking: query.check)
-      guard let line = nearest.line else { continue }
-      list.insert(line.distance, row, line.startAzimuth, of: query)
     }
   }
 }

@@ -3,7 +3,6 @@
 import FeatureStore
 import Geometry
 import SpatialIndex
-import SpatialRelations
 
 /// Finds the features of a store that are nearest to places.
 ///
@@ -20,7 +19,7 @@ public final class NearestQuery: Sendable {
   /// Farther features are ignored.
   let radius: Double
   /// Called at least every few hundred microseconds of work; throws to cancel.
-  let check: @Sendable () throws -> Void
+  public let check: @Sendable () throws -> Void
 
   public init(
     _ store: FeatureStore, rows: RowSet?, count: Int, radius: Double = .infinity,
@@ -38,12 +37,12 @@ public final class NearestQuery: Sendable {
   public func planar(to place: SIMD2<Double>) throws -> [Neighbour] {
     let points = try planarPoints(to: place)
     guard store.index.boxes.count > 0 else { return points }
-    var shapes = PlanarShapes<IndexedBox>(query: self, place: place) { _, row in
-      self.store[row]?.geometry?.distance(to: place)
-    }
-    for point in points { shapes.list.insert(point.distance, point.row, (), of: self) }
-    try store.index.boxes.visitNearest(&shapes)
-    return shapes.list.neighbours(of: self) { ($0.distance, 0) }
+    let geometry = Geometry.point(Point(x: place.x, y: place.y))
+    guard let shape = try EdgeTree(geometry, on: .plane(1), checking: check) else { return points }
+    var list = ShapeList(capacity: count, radius: radius)
+    for point in points { list.insert(point.distance, point.row, 0, of: self) }
+    try addPlanar(to: &list, shape, geometry, takesPoints: false)
+    return list.neighbours(of: self) { ($0.distance, 0) }
   }
 
   /// Points are compared by squared distances, unless one of these overflows.
@@ -52,7 +51,7 @@ public final class NearestQuery: Sendable {
     try store.index.points.visitNearest(&points)
     if points.list.greatestDistance == .infinity {
       // With coordinates beyond 1e154 squared distances overflow, so distances are compared.
-      var far = PlanarShapes<IndexedPoint>(query: self, place: place) { point, _ in (point.position - place).length }
+      var far = FarPlanarPoints(query: self, place: place)
       try store.index.points.visitNearest(&far)
       return far.list.neighbours(of: self) { ($0.distance, 0) }
     }
@@ -61,29 +60,25 @@ public final class NearestQuery: Sendable {
   }
 }
 
-/// Collects features by distances that are measured individually.
-private struct PlanarShapes<Shape: IndexedShape>: NearestVisitor {
+/// Collects points by distances, of which no square overflows.
+private struct FarPlanarPoints: NearestVisitor {
   let query: NearestQuery
   let place: SIMD2<Double>
-  /// The distance to the shape in a row; nil if there is none.
-  let distance: (Shape, UInt32) -> Double?
   var list: NeighbourList<Void>
 
-  init(query: NearestQuery, place: SIMD2<Double>, distance: @escaping (Shape, UInt32) -> Double?) {
-    (self.query, self.place, self.distance) = (query, place, distance)
+  init(query: NearestQuery, place: SIMD2<Double>) {
+    (self.query, self.place) = (query, place)
     list = NeighbourList(capacity: query.count, radius: query.radius)
   }
 
   var limit: Double { list.limit }
 
-  func bound(_ box: IndexedBox) -> Double { box.distance(to: place) * (1 - 1e-15) }
+  func bound(_ box: IndexedBox) -> Double { box.way(to: place).length * (1 - 1e-15) }
 
-  mutating func visit(_ leaf: LeafBlock<Shape>) throws {
-    for index in 0..<leaf.count {
-      let (shape, row) = (leaf.shapes[index], leaf.rows[index])
-      guard bound(IndexedBox(lower: shape.lower, upper: shape.upper)) <= limit, query.includes(row) else { continue }
-      try query.check()
-      if let distance = distance(shape, row) { list.insert(distance, row, (), of: query) }
+  mutating func visit(_ leaf: LeafBlock<IndexedPoint>) throws {
+    try query.check()
+    for index in 0..<leaf.count where query.includes(leaf.rows[index]) {
+      list.insert((leaf.shapes[index].position - place).length, leaf.rows[index], (), of: query)
     }
   }
 }
@@ -137,37 +132,6 @@ extension IndexedBox {
     let way = way(to: place)
     return way.x * way.x + way.y * way.y
   }
-
-  func distance(to place: SIMD2<Double>) -> Double { way(to: place).length }
-}
-
-extension Geometry {
-  /// The planar distance from a position to the nearest position of the geometry; 0 within a polygon, infinite for an empty
-  /// geometry.
-  func distance(to place: SIMD2<Double>) -> Double {
-    switch self {
-    case .collection(let parts): return parts.lazy.map { $0.distance(to: place) }.min() ?? .infinity
-    case .polygon, .multiPolygon: if location(of: place) != .exterior { return 0 }
-    case .point, .multiPoint, .lineString, .multiLineString: break
-    }
-    var least = Double.infinity
-    // For edges whose squared distance overflows.
-    var far = Double.infinity
-    func add(_ start: SIMD2<Double>, _ end: SIMD2<Double>) {
-      let square = place.squaredDistance(to: start, end)
-      if square.isFinite { least = min(least, square) } else { far = min(far, place.farDistance(to: start, end)) }
-    }
-    forEachPositions { positions in
-      if case .multiPoint = self {
-        for point in positions.points { add(SIMD2(point.x, point.y), SIMD2(point.x, point.y)) }
-      } else if positions.count == 1 {
-        add(SIMD2(positions[0].x, positions[0].y), SIMD2(positions[0].x, positions[0].y))
-      } else {
-        positions.forEachEdge(add)
-      }
-    }
-    return min(least.squareRoot(), far)
-  }
 }
 
 extension SIMD2<Double> {
@@ -175,27 +139,10 @@ extension SIMD2<Double> {
   private static var shrinking: Double { 0x1p-514 }
 
   /// The length, at most the greatest finite number.
-  fileprivate var length: Double {
+  var length: Double {
     let square = (self * self).sum()
     if square.isFinite { return square.squareRoot() }
     let shrunk = self * Self.shrinking
     return Swift.min((shrunk * shrunk).sum().squareRoot() / Self.shrinking, .greatestFiniteMagnitude)
-  }
-
-  /// Squared distance to the nearest position of an edge; not finite if an intermediate square overflows.
-  fileprivate func squaredDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
-    let along = end - start
-    let length = (along * along).sum()
-    guard length.isFinite else { return .infinity }
-    let part = length > 0 ? Swift.min(Swift.max((along * (self - start)).sum() / length, 0), 1) : 0
-    let way = start + along * part - self
-    return (way * way).sum()
-  }
-
-  /// The distance to the nearest position of an edge, for coordinates of any size.
-  fileprivate func farDistance(to start: SIMD2<Double>, _ end: SIMD2<Double>) -> Double {
-    let k = Self.shrinking
-    let square = (self * k).squaredDistance(to: start * k, end * k)
-    return Swift.min(square.squareRoot() / k, .greatestFiniteMagnitude)
   }
 }

@@ -56,6 +56,14 @@ struct NeighbourList<Detail: BitwiseCopyable> {
     if isSorted { sort(entry, query) } else { heap(entry, query) }
   }
 
+  /// Whether a feature that is at least this far away could be inserted.
+  func admits(_ bound: Double, _ row: UInt32, of query: NearestQuery) -> Bool {
+    guard bound == limit, entries.count == capacity, let worst = isSorted ? entries.last : entries.first else {
+      return bound <= limit
+    }
+    return Self.isBeforeByID(row, worst.row, query)
+  }
+
   private mutating func sort(_ entry: Entry, _ query: NearestQuery) {
     if entries.count < capacity {
       entries.append(entry)

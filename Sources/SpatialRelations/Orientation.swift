@@ -3,13 +3,13 @@
 /// Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates", Discrete & Computational
 /// Geometry 18, 1997: a bound of the rounding error decides nearly always; the rest is computed with expansions, sums of
 /// doubles that are exact.
-enum Orientation {
+package enum Orientation {
   /// A factor of the sum of the products' magnitudes: the bound for three subtractions and two products.
   private static let errorBound = 3.330_669_073_875_471_6e-16
 
   /// Positive where `c` lies to the left of the line from `a` to `b`, negative to its right, 0 on it.
   @inline(__always)
-  static func sign(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>) -> Double {
+  package static func sign(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>) -> Double {
     let left = (a.x - c.x) * (b.y - c.y)
     let right = (a.y - c.y) * (b.x - c.x)
     let difference = left - right

@@ -401,7 +401,7 @@ public enum FeatureProtocol {
   }
 
   /// The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4,
-  /// 6.1.15), or that the other is nearest.
+  /// 6.1.15), or their distance.
   public enum JoinRelationship: String, WireEnum {
     /// They share a position.
     case intersects
@@ -420,10 +420,10 @@ public enum FeatureProtocol {
     case equals
     /// Their envelopes share a position.
     case envelopeIntersects
-    /// The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The distance is
-    /// measured from the point, or from the middle of the envelope of another geometry; the other may have any
-    /// geometry.
+    /// The other is one of the `nearestCount` nearest to it, by distance; equally distant ones are taken by id.
     case nearest
+    /// The other is no further away than `maxDistance`.
+    case withinDistance
   }
 
   /// What a join returns.
@@ -1960,9 +1960,11 @@ public enum FeatureProtocol {
   /// Returns the features nearest to each of several places, nearest first; equally distant features are sorted by
   /// id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the antimeridian and around
   /// the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar`
-  /// distances are in the plane of the features' reference, in its units. The distance of a line or a polygon is that
-  /// to its nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a
-  /// position, or with a position that has no longitude and latitude, are left out.
+  /// distances are in the plane of the features' reference, in its units. The distance of two geometries is that of
+  /// their nearest positions, 0 where they meet and within a polygon; edges are straight in longitude and latitude.
+  /// Between points it is exact to a micrometre; to and from lines and polygons it is at most 1 mm too great, and
+  /// exactly 0 where they meet. Features without a position, or with a position that has no longitude and latitude,
+  /// are left out.
   public enum Nearest {
     public static let name: StaticString = "feature/nearest"
 
@@ -2009,7 +2011,8 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
-      /// A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.
+      /// The places, in `spatialReference`: the points of a multipoint, the members of a collection, or one place of
+      /// any other geometry. At most 100000, none of them empty.
       public var locations: JSONOpaque
       /// Maximum number of features for each place; 1 when absent, or 1000 with `maxDistance`. At most 1000000 for
       /// all places together.
@@ -2159,9 +2162,11 @@ public enum FeatureProtocol {
   /// follows the even-odd rule, and a geometry that GEOS refuses is made valid first. A collection of points beside
   /// lines or polygons has only the relations `intersects` and `envelopeIntersects`: by other relations it is joined
   /// with nothing. Features without a geometry, and those that cannot be transformed, are joined with nothing.
+  /// Distances are those of `feature/nearest`, between geometries of any type: in metres on the WGS 84 ellipsoid, or
+  /// with `planar` in units of the features' reference.
   ///
-  /// Pairs are in drawing order of the features, then in drawing order of the joined features (with `nearest`, by
-  /// distance).
+  /// Pairs are in drawing order of the features, then in drawing order of the joined features, or by distance, then
+  /// id. Memory is that of the answer: any number of pairs is counted.
   public enum Join {
     public static let name: StaticString = "feature/join"
 
@@ -2214,12 +2219,17 @@ public enum FeatureProtocol {
       public var relationship: FeatureProtocol.JoinRelationship
       /// With `nearest` only: number of features that each is joined with; 1 when absent.
       public var nearestCount: Int?
-      /// With `nearest` only: joins only features that are no further away than this. Unit: metre.
+      /// With `nearest`, and needed by `withinDistance`: joins only features that are no further away than this, in
+      /// metres, or with `planar` in units of the features' reference.
       public var maxDistance: Double?
+      /// With `nearest` and `withinDistance`: whether distances are planar.
+      public var planar: Bool
       /// What is returned.
       public var output: FeatureProtocol.JoinOutput
       /// With `counts`: statistics of the features that each is joined with. Their names are unique.
       public var aggregates: [FeatureProtocol.Statistic]?
+      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      public var joinProperties: [String]?
       /// Number of pairs or features to skip.
       public var offset: Int
       /// Maximum number of pairs or features.
@@ -2231,8 +2241,9 @@ public enum FeatureProtocol {
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
         relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
-        maxDistance: Double? = nil, output: FeatureProtocol.JoinOutput = .pairs,
-        aggregates: [FeatureProtocol.Statistic]? = nil, offset: Int = 0, limit: Int = 100000
+        maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
+        aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, offset: Int = 0,
+        limit: Int = 100000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2249,8 +2260,10 @@ public enum FeatureProtocol {
         self.relationship = relationship
         self.nearestCount = nearestCount
         self.maxDistance = maxDistance
+        self.planar = planar
         self.output = output
         self.aggregates = aggregates
+        self.joinProperties = joinProperties
         self.offset = offset
         self.limit = limit
       }
@@ -2296,11 +2309,17 @@ public enum FeatureProtocol {
           : nil
         let maxDistance = json["maxDistance"]
         self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let planar = json["planar"]
+        self.planar = try planar.isPresent ? planar.bool() : false
         let output = json["output"]
         self.output = try output.isPresent ? FeatureProtocol.JoinOutput(from: output) : .pairs
         let aggregates = json["aggregates"]
         self.aggregates = try aggregates.isPresent
           ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.Statistic.init(from:))
+          : nil
+        let joinProperties = json["joinProperties"]
+        self.joinProperties = try joinProperties.isPresent
+          ? joinProperties.array { (e) throws(JSONError) in try e.string() }
           : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
@@ -2322,8 +2341,10 @@ public enum FeatureProtocol {
       public var ids: JSONOpaque
       /// With `pairs`: the joined feature of each pair.
       public var joinedIds: JSONOpaque?
-      /// With `pairs` and `nearest`: the distance of each pair. Unit: metre.
+      /// With `pairs`, and `nearest` or `withinDistance`: the distance of each pair, in the unit of `maxDistance`.
       public var distances: JSONOpaque?
+      /// With `joinProperties`: the attributes of the joined features, in the order of `joinedIds`.
+      public var joinedColumns: OverlayProtocol.FeatureColumns?
       /// With `counts`: the number of features that each is joined with.
       public var counts: JSONOpaque?
       /// With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values are
@@ -2332,7 +2353,8 @@ public enum FeatureProtocol {
 
       public init(
         revision: Int, exceededLimit: Bool, pairCount: Int, ids: JSONOpaque, joinedIds: JSONOpaque? = nil,
-        distances: JSONOpaque? = nil, counts: JSONOpaque? = nil, aggregates: [String: JSONOpaque]? = nil
+        distances: JSONOpaque? = nil, joinedColumns: OverlayProtocol.FeatureColumns? = nil, counts: JSONOpaque? = nil,
+        aggregates: [String: JSONOpaque]? = nil
       ) {
         self.revision = revision
         self.exceededLimit = exceededLimit
@@ -2340,6 +2362,7 @@ public enum FeatureProtocol {
         self.ids = ids
         self.joinedIds = joinedIds
         self.distances = distances
+        self.joinedColumns = joinedColumns
         self.counts = counts
         self.aggregates = aggregates
       }
@@ -2361,6 +2384,10 @@ public enum FeatureProtocol {
         if let distances {
           writer.key("distances")
           distances.encode(to: &writer)
+        }
+        if let joinedColumns {
+          writer.key("joinedColumns")
+          joinedColumns.encode(to: &writer)
         }
         if let counts {
           writer.key("counts")

@@ -98,8 +98,8 @@ package enum ParamMembers {
     "feature/join": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "output",
-      .init("aggregates", .elements(.named { statistic })), "offset", "limit"
+      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
+      .init("aggregates", .elements(.named { statistic })), "joinProperties", "offset", "limit"
     ]),
     "feature/export": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",

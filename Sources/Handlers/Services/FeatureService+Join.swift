@@ -18,34 +18,54 @@ extension FeatureService {
     let aggregates = (params.aggregates ?? []).map(Wire.statistic)
     let statistics = try join.joined.store.schema.statistics(aggregates, at: "aggregates")
     try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/aggregates/\($0)" }
+    let columns = try params.joinProperties?.enumerated().map { index, name in
+      try join.joined.column(name, at: "/joinProperties/\(index)")
+    }
     if params.output == .pairs, !aggregates.isEmpty {
       throw RPCError(
         .invalidParams, "Figures are about all that a feature is joined with.", path: "/params/aggregates",
         expected: "absent, or the output counts")
     }
-    let (revision, isNearest) = (world.revision, params.relationship == .nearest)
-    let (output, offset, limit) = (params.output, params.offset, params.limit)
+    if params.output == .counts, columns != nil {
+      throw RPCError(
+        .invalidParams, "Attributes belong to pairs.", path: "/params/joinProperties",
+        expected: "absent, or the output pairs")
+    }
+    let isByDistance = params.relationship == .nearest || params.relationship == .withinDistance
+    let (revision, output, page) = (world.revision, params.output, Page(offset: params.offset, limit: params.limit))
     return try plan(effort: join.effort) { share in
-      let shares = share.split(by: 8, 1, 1)
-      let answer = try join.answer(shares[0])
-      let page = Page(offset: offset, limit: limit)
+      let shares = share.split(by: 8, 1)
       var result = Join.Result(
-        revision: revision, exceededLimit: false, pairCount: answer.pairs.count, ids: PackedColumn.integers([]))
+        revision: revision, exceededLimit: false, pairCount: 0, ids: PackedColumn.integers([]))
       switch output {
-      case .pairs: try setPairs(of: &result, answer, join, page, isNearest, shares[1])
+      case .pairs:
+        var found = PairPage(page: page)
+        try join.forEachBlock(shares[0]) { found.add($0) }
+        (result.pairCount, result.exceededLimit) = (found.count, page.end < found.count)
+        result.ids = try ids(found.pairs.left[...], join.features, shares[1])
+        result.joinedIds = try ids(found.pairs.right[...], join.joined, shares[1])
+        if isByDistance { result.distances = PackedColumn.doubles(found.distances) }
+        if let columns {
+          let store = join.joined.store
+          result.joinedColumns = try attributes(columns, of: found.pairs.right.lazy.map { store[$0] }, store, share)
+        }
       case .counts:
-        let range = page.range(of: answer.rows.count)
-        result.exceededLimit = range.upperBound < answer.rows.count
-        let counted = Counted(rows: answer.rows[range], pairs: answer.pairs, of: join)
-        result.ids = try counted.ids(shares[1])
-        result.counts = counted.counts
+        var counted = CountPage(page: page, statistics, join.joined.store)
+        try join.forEachBlock(shares[0]) { try counted.add($0, share) }
+        (result.pairCount, result.exceededLimit) = (counted.pairCount, page.end < counted.count)
+        result.ids = try ids(counted.rows[...], join.features, shares[1])
+        result.counts = PackedColumn.integers(counted.counts)
         if !aggregates.isEmpty {
-          let columns = try counted.columns(of: statistics, shares[2])
-          result.aggregates = Dictionary(uniqueKeysWithValues: zip(aggregates.map(\.name.string), columns))
+          result.aggregates = Dictionary(
+            uniqueKeysWithValues: zip(aggregates.map(\.name.string), counted.columns.map(\.column)))
         }
       }
       return result
     }
+  }
+
+  private static func ids(_ rows: ArraySlice<UInt32>, _ features: FeatureQuery, _ share: WorkShare) throws -> JSONOpaque {
+    PackedColumn.integers(try features.store.ids(of: Array(rows), checking: share.checkpoint).map(Int64.init))
   }
 
   /// The joined features, selected in the same way as those of a query.
@@ -56,9 +76,21 @@ extension FeatureService {
   }
 
   private static func relationship(_ params: Join.Params) throws -> FeatureJoin.Relationship {
+    func refused(_ name: String, _ message: String, _ expected: String) -> RPCError {
+      RPCError(.invalidParams, "\(name) \(message).", path: "/params/\(name)", expected: expected)
+    }
     let relation: SpatialRelation
     switch params.relationship {
-    case .nearest: return .nearest(count: params.nearestCount ?? 1, radius: params.maxDistance ?? .infinity)
+    case .nearest:
+      return .near(count: params.nearestCount ?? 1, radius: params.maxDistance ?? .infinity, planar: params.planar)
+    case .withinDistance:
+      guard params.nearestCount == nil else {
+        throw refused("nearestCount", "belongs to the relationship nearest", "absent, or the relationship nearest")
+      }
+      guard let radius = params.maxDistance else {
+        throw refused("maxDistance", "is needed by the relationship withinDistance", "number not below 0")
+      }
+      return .near(count: nil, radius: radius, planar: params.planar)
     case .intersects: relation = .intersects
     case .within: relation = .within
     case .contains: relation = .contains
@@ -68,76 +100,91 @@ extension FeatureService {
     case .equals: relation = .equals
     case .envelopeIntersects: relation = .envelopeIntersects
     }
-    let given = [("nearestCount", params.nearestCount != nil), ("maxDistance", params.maxDistance != nil)]
+    let given = [
+      ("nearestCount", params.nearestCount != nil), ("maxDistance", params.maxDistance != nil), ("planar", params.planar),
+    ]
     guard let name = given.first(where: \.1)?.0 else { return .related(relation) }
-    throw RPCError(
-      .invalidParams, "\(name) belongs to the relationship nearest.", path: "/params/\(name)",
-      expected: "absent, or the relationship nearest")
+    throw refused(
+      name, "belongs to the relationships by distance",
+      name == "nearestCount" ? "absent, or the relationship nearest" : "absent, or the relationship nearest or withinDistance")
   }
 
   /// The part of the results to return.
   private struct Page {
-    let offset: Int
-    let limit: Int
+    let start: Int
+    let end: Int
 
-    func range(of count: Int) -> Range<Int> {
-      let start = min(offset, count)
-      return start..<start + min(limit, count - start)
+    init(offset: Int, limit: Int) {
+      let sum = offset.addingReportingOverflow(limit)
+      (start, end) = (offset, sum.overflow ? .max : sum.partialValue)
+    }
+
+    /// The part of `count` items, of which `before` precede them all.
+    func range(of count: Int, after before: Int) -> Range<Int> {
+      let first = min(max(start - before, 0), count)
+      return first..<max(first, min(end - before, count))
     }
   }
 
-  private static func setPairs(
-    of result: inout Join.Result, _ answer: FeatureJoin.Answer, _ join: FeatureJoin, _ page: Page, _ isNearest: Bool,
-    _ share: WorkShare
-  ) throws {
-    let range = page.range(of: answer.pairs.count)
-    result.exceededLimit = range.upperBound < answer.pairs.count
-    let left = try join.features.store.ids(of: Array(answer.pairs.left[range]), checking: share.checkpoint)
-    let right = try join.joined.store.ids(of: Array(answer.pairs.right[range]), checking: share.checkpoint)
-    result.ids = PackedColumn.integers(left.map(Int64.init))
-    result.joinedIds = PackedColumn.integers(right.map(Int64.init))
-    if isNearest { result.distances = PackedColumn.doubles(Array(answer.distances[range])) }
-  }
+  /// Collects the pairs on a page.
+  private struct PairPage {
+    let page: Page
+    var count = 0
+    var pairs = RowPairs()
+    var distances: [Double] = []
 
-  /// Features with their joined features.
-  private struct Counted {
-    private let rows: ArraySlice<UInt32>
-    private let pairs: RowPairs
-    private let ranges: [UInt32: Range<Int>]
-    private let join: FeatureJoin
-
-    init(rows: ArraySlice<UInt32>, pairs: RowPairs, of join: FeatureJoin) {
-      (self.rows, self.pairs, self.join) = (rows, pairs, join)
-      ranges = pairs.ranges
-    }
-
-    func ids(_ share: WorkShare) throws -> JSONOpaque {
-      PackedColumn.integers(
-        try join.features.store.ids(of: Array(rows), checking: share.checkpoint).map(Int64.init))
-    }
-
-    var counts: JSONOpaque { PackedColumn.integers(rows.map { Int64(ranges[$0]?.count ?? 0) }) }
-
-    /// One column per statistic of the joined features.
-    func columns(of statistics: [Statistic], _ share: WorkShare) throws -> [JSONOpaque] {
-      let store = join.joined.store
-      var totals = StatisticTotals(statistics, in: store.schema)
-      var columns = statistics.map { _ in AttributeColumn(joinsNumbers: true) }
-      var added = 0
-      for (number, row) in rows.enumerated() {
-        if number & 255 == 0 { try share.checkpoint(number, of: rows.count) }
-        totals.removeAll()
-        totals.reserve(1)
-        for joined in pairs.right[ranges[row] ?? 0..<0] {
-          added += 1
-          if added & 0x3ff == 0 { try share.work?.checkCancelled() }
-          if let feature = store[joined] { totals.add(feature, to: 0) }
-        }
-        for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
-        // The same text may be the statistic of many features.
-        try share.checkSize(columns.reduce(0) { $0 + $1.byteCount })
+    mutating func add(_ block: FeatureJoin.Block) {
+      for index in page.range(of: block.pairs.count, after: count) {
+        pairs.append(block.pairs.left[index], block.pairs.right[index])
+        if !block.distances.isEmpty { distances.append(block.distances[index]) }
       }
-      return columns.map(\.column)
+      count += block.pairs.count
+    }
+  }
+
+  /// Counts what features are joined with, and computes statistics for those on a page.
+  private struct CountPage {
+    let page: Page
+    private let store: FeatureStore
+    private let statistics: [Statistic]
+    private var totals: StatisticTotals
+    var columns: [AttributeColumn]
+    var count = 0
+    var pairCount = 0
+    var rows: [UInt32] = []
+    var counts: [Int64] = []
+
+    init(page: Page, _ statistics: [Statistic], _ store: FeatureStore) {
+      (self.page, self.statistics, self.store) = (page, statistics, store)
+      totals = StatisticTotals(statistics, in: store.schema)
+      columns = statistics.map { _ in AttributeColumn(joinsNumbers: true) }
+    }
+
+    mutating func add(_ block: FeatureJoin.Block, _ share: WorkShare) throws {
+      let wanted = Array(block.rows)[page.range(of: block.rows.count, after: count)]
+      count += block.rows.count
+      pairCount += block.pairs.count
+      guard !wanted.isEmpty else { return }
+      let ranges = block.pairs.ranges
+      rows += wanted
+      counts += wanted.map { Int64(ranges[$0]?.count ?? 0) }
+      guard !statistics.isEmpty else { return }
+      for (number, row) in wanted.enumerated() {
+        if number & 255 == 0 { try share.work?.checkCancelled() }
+        try add(block.pairs.right[ranges[row] ?? 0..<0], share)
+      }
+    }
+
+    private mutating func add(_ joined: ArraySlice<UInt32>, _ share: WorkShare) throws {
+      totals.removeAll()
+      totals.reserve(1)
+      for (number, row) in joined.enumerated() {
+        if number & 0x3ff == 0x3ff { try share.work?.checkCancelled() }
+        if let feature = store[row] { totals.add(feature, to: 0) }
+      }
+      for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
+      // The same text may be the statistic of many features.
+      try share.checkSize(columns.reduce(0) { $0 + $1.byteCount })
     }
   }
 }

@@ -30,21 +30,28 @@ extension FeatureService {
         revision: revision, counts: answer.counts, ids: answer.neighbours.map(\.id),
         distances: answer.neighbours.map(\.distance), exceededLimit: answer.exceeded)
       if returnsAzimuth { result.azimuths = answer.neighbours.map { $0.distance == 0 ? 0 : $0.azimuth } }
-      if let columns { result.columns = try attributes(columns, of: answer.neighbours, features.store, share) }
+      if let columns {
+        let store = features.store
+        result.columns = try attributes(columns, of: answer.neighbours.lazy.map { store.feature(id: $0.id) }, store, share)
+      }
       return result
     }
   }
 
-  private static func attributes(
-    _ columns: [Int], of neighbours: [Neighbour], _ store: FeatureStore, _ share: WorkShare
+  /// The attributes of features in columns.
+  static func attributes(
+    _ columns: [Int], of features: some Sequence<FeatureRow?>, _ store: FeatureStore, _ share: WorkShare
   ) throws -> OverlayProtocol.FeatureColumns {
     var selection = FeatureWriter.Selection()
     selection.geometry = false
     selection.columns = columns
     var writer = FeatureColumnsWriter(store.schema, selection)
-    for (index, neighbour) in neighbours.enumerated() {
-      if index & 255 == 0 { try share.work?.checkCancelled() }
-      if let feature = store.feature(id: neighbour.id) { writer.append(feature) }
+    for (index, feature) in features.enumerated() {
+      if index & 255 == 0 {
+        try share.work?.checkCancelled()
+        try share.checkSize(writer.byteCount)
+      }
+      if let feature { writer.append(feature) }
     }
     return writer.columns()
   }

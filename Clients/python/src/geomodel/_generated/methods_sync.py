@@ -2672,13 +2672,15 @@ class FeatureMethods(SyncCaller):
         sorted by id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the
         antimeridian and around the poles; features in another reference than EPSG:4326 are transformed
         first, which takes longer. With `planar` distances are in the plane of the features' reference, in
-        its units. The distance of a line or a polygon is that to its nearest position, 0 within a polygon;
-        edges are straight in longitude and latitude. Features without a position, or with a position that
-        has no longitude and latitude, are left out.
+        its units. The distance of two geometries is that of their nearest positions, 0 where they meet and
+        within a polygon; edges are straight in longitude and latitude. Between points it is exact to a
+        micrometre; to and from lines and polygons it is at most 1 mm too great, and exactly 0 where they
+        meet. Features without a position, or with a position that has no longitude and latitude, are left
+        out.
 
         Args:
-            locations: A point, or a multipoint of up to 100000 places, none of them empty, in
-                `spatialReference`.
+            locations: The places, in `spatialReference`: the points of a multipoint, the members of a
+                collection, or one place of any other geometry. At most 100000, none of them empty.
             layer: A loaded layer; this or `overlay`.
             overlay: An overlay; this or `layer`.
             envelope: Only features whose envelope intersects this box, edges included; uses the index. In
@@ -2807,8 +2809,10 @@ class FeatureMethods(SyncCaller):
         relationship: t.JoinRelationship | None = None,
         nearest_count: int | None = None,
         max_distance: float | None = None,
+        planar: bool | None = None,
         output: t.JoinOutput | None = None,
         aggregates: Sequence[t.Statistic] | None = None,
+        join_properties: Sequence[str] | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -2819,10 +2823,12 @@ class FeatureMethods(SyncCaller):
         polygon whose rings cross follows the even-odd rule, and a geometry that GEOS refuses is made valid
         first. A collection of points beside lines or polygons has only the relations `intersects` and
         `envelopeIntersects`: by other relations it is joined with nothing. Features without a geometry,
-        and those that cannot be transformed, are joined with nothing.
+        and those that cannot be transformed, are joined with nothing. Distances are those of
+        `feature/nearest`, between geometries of any type: in metres on the WGS 84 ellipsoid, or with
+        `planar` in units of the features' reference.
 
-        Pairs are in drawing order of the features, then in drawing order of the joined features (with
-        `nearest`, by distance).
+        Pairs are in drawing order of the features, then in drawing order of the joined features, or by
+        distance, then id. Memory is that of the answer: any number of pairs is counted.
 
         Args:
             join: The features that are joined.
@@ -2863,11 +2869,15 @@ class FeatureMethods(SyncCaller):
             relationship: The relationship of a feature to those it is joined with. (default "intersects")
             nearest_count: With `nearest` only: number of features that each is joined with; 1 when
                 absent. (in 1...1000)
-            max_distance: With `nearest` only: joins only features that are no further away than this.
-                (metre; at least 0)
+            max_distance: With `nearest`, and needed by `withinDistance`: joins only features that are no
+                further away than this, in metres, or with `planar` in units of the features' reference. (at
+                least 0)
+            planar: With `nearest` and `withinDistance`: whether distances are planar. (default False)
             output: What is returned. (default "pairs")
             aggregates: With `counts`: statistics of the features that each is joined with. Their names
                 are unique. (at most 16 elements)
+            join_properties: With `pairs`: the attributes of the joined features to return; none when
+                absent.
             offset: Number of pairs or features to skip. (at least 0; default 0)
             limit: Maximum number of pairs or features. (in 0...1000000; default 100000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -2878,7 +2888,10 @@ class FeatureMethods(SyncCaller):
             pairCount: The number of all pairs. (at least 0)
             ids: The features: that of each pair, or each once.
             joinedIds: With `pairs`: the joined feature of each pair.
-            distances: With `pairs` and `nearest`: the distance of each pair. (metre)
+            distances: With `pairs`, and `nearest` or `withinDistance`: the distance of each pair, in the
+                unit of `maxDistance`.
+            joinedColumns: With `joinProperties`: the attributes of the joined features, in the order of
+                `joinedIds`.
             counts: With `counts`: the number of features that each is joined with.
             aggregates: With `counts`: a column for each of `aggregates`, by its name. A column is packed
                 when all its values are numbers or null; integers beside doubles become doubles when that does
@@ -2931,8 +2944,10 @@ class FeatureMethods(SyncCaller):
                     "relationship": relationship,
                     "nearestCount": nearest_count,
                     "maxDistance": max_distance,
+                    "planar": planar,
                     "output": output,
                     "aggregates": aggregates,
+                    "joinProperties": join_properties,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
