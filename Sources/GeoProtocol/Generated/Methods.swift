@@ -27,7 +27,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "64b15aecb69c9d58"
+  public static let hash = "913723af5949a21c"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -85,8 +85,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "binding/link", domain: "binding", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .unknownField, .contentModified]
+      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .wrongType,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .contentModified]
     ),
     MethodInfo(
       name: "binding/unlink", domain: "binding", shape: .command, since: "0.1.0",
@@ -398,7 +398,8 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.idExists, .unknownSpatialReference, .libraryMissing, .contentModified]
+      errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/get", domain: "map", shape: .query, since: "0.1.0",
@@ -495,8 +496,9 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
-      .libraryMissing, .unknownId, .contentModified]
+      errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
+      .openFailed, .readerFailed, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
@@ -671,14 +673,15 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .invalidDefinition, .unknownId, .unknownField, .wrongType, .notAllowed,
-      .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
+      errors: [.alreadyDefined, .invalidDefinition, .invalidPath, .unknownId, .unknownField, .wrongType,
+      .notAllowed, .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep,
+      .contentModified]
     ),
     MethodInfo(
       name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
       errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .notAllowed, .duplicateItem,
-      .valueTooLarge, .readOnly, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
-      .contentModified]
+      .valueTooLarge, .readOnly, .invalidPath, .unknownField, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"64b15aecb69c9d58"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"913723af5949a21c"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -73,7 +73,7 @@ public enum OpenRPCDocument {
 "links":{"type":"array","items":{"$ref":"#/components/schemas/BindingLink"},\#
 "description":"In the order of their creation."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"bindings":[{"binding":"b1","revision":7,"path":"/viewModels/pizza/ingredients/cheese/amount","access":"readWrite","value":3}],"links":[{"link":"link1","revision":8,"first":"/views/v1/viewpoint","second":"/views/v2/viewpoint","direction":"twoWay"}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. A path to a missing part of a view model's or an environment's value, such as a removed item, is refused with `invalidPath`; `state/set` and `viewModel/set` create missing parts.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. As in `state/set`, the last name of the path may be a new member of an object or dictionary; a path through a missing part, or to a missing item of a list, is refused with `invalidPath`.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"value","description":"The new value; null when absent.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingSetResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "value":{"description":"The value after this."}}}},\#
@@ -124,6 +124,7 @@ public enum OpenRPCDocument {
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
@@ -1342,14 +1343,27 @@ public enum OpenRPCDocument {
 {"name":"field","value":"name"},\#
 {"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "distance":7615.58661171,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"map/create","summary":"Creates a map, with what `map/update` takes.","description":"Creates a map, with what `map/update` takes.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
+{"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
+"maxItems":10000}},\#
+{"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
+{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"m1"},\#
 {"name":"title","value":"World"}],"result":{"name":"result","value":{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":[],"tables":[],"bookmarks":[]}}}],"x-shape":"command","x-since":"0.1.0"},\#
@@ -1614,15 +1628,30 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF).","description":"Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes.","description":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes. A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"elevationSources","description":"Paths, in order of precedence.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FilePath"},\#
 "maxItems":64,"default":[]}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
+{"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
+"maxItems":10000}},\#
+{"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"baseSurface","description":"The ground.","required":false,"schema":{"$ref":"#/components/schemas/BaseSurfaceUpdate"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
+{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir`, or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
@@ -1840,13 +1869,13 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SourceCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"source","value":"world"}],"result":{"name":"result","value":{"revision":4}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"state/get","summary":"The value at a path; with `*`, all values whose paths match.","description":"The value at a path; with `*`, all values whose paths match.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"path","description":"JSON Pointer, `*` for one whole segment; the whole tree when empty.","required":true,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"state/get","summary":"The value at a path; with `*`, all values whose paths match.","description":"The value at a path; with `*`, all values whose paths match. Without `*`, a path may go on below the id of an object, as in `binding`.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"path","description":"JSON Pointer, `*` for one whole segment; the whole tree when empty.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateGetResult","schema":{"type":"object","required":["revision","values"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "values":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"},\#
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
 "errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":4,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. It does not go on below the id of an object, as those of bindings do: that object has paths of its own, and a derived property follows the id. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
 {"name":"exceptOrigin","description":"Omits changes of this origin; revisions still chain.","required":false,"schema":{"type":"string","maxLength":128}},\#
 {"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are then equal to those last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
@@ -2146,6 +2175,7 @@ public enum OpenRPCDocument {
 {"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"}},\#
 {"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
@@ -2158,7 +2188,9 @@ public enum OpenRPCDocument {
 "maxItems":1000}},\#
 {"name":"owner","description":"The object that owns it and whose closing closes it: a view, a map, another view model; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"name","description":"Shares it under this name, at its owner if that is a node, else at the session.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
-{"name":"values","description":"Initial values other than the defaults.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"values","description":"Initial values other than the defaults. Null is a value, as in `viewModel/set`.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"setNull","description":"Properties that are null, for clients that cannot write null in `values`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyName"},\#
+"maxItems":1000}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModel","schema":{"$ref":"#/components/schemas/ViewModel"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -2171,6 +2203,7 @@ public enum OpenRPCDocument {
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
@@ -2188,8 +2221,10 @@ public enum OpenRPCDocument {
 "viewModels":{"type":"array","items":{"$ref":"#/components/schemas/ViewModel"},\#
 "description":"The view models."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"viewModels":[{"viewModel":"quiz","revision":4,"type":"Quiz","values":{"right":3,"score":30}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"viewModel/set","summary":"Sets and clears values atomically; `path` sets a part of a value.","description":"Sets and clears values atomically; `path` sets a part of a value. Null among `values` means unchanged; `path` without `value` sets null, and `clear` sets the default.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"values","description":"New values, each of its property's type.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"viewModel/set","summary":"Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.","description":"Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"values","description":"New values, each of its property's type. As the names are the client's, null is a value: it is set where the property is nullable, else refused with `wrongType`. Properties without a value here stay as they are.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"setNull","description":"Properties to set to null, for clients that cannot write null in `values`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyName"},\#
+"maxItems":1000}},\#
 {"name":"path","description":"A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`. The last member may be new.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"value","description":"The new value at `path`; null when absent.","required":false,"schema":{}},\#
 {"name":"clear","description":"Properties to reset to their defaults, and JSON Pointers to parts to remove (`/people/p1`); not those set in the same request.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
@@ -2287,7 +2322,7 @@ public enum OpenRPCDocument {
 "FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address if the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
-"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
+"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one. An object with another owner, type or definition (its spatial reference, source, path, properties: what no command changes) is refused with `idExists` and the path of the param that differs. Values that commands change need not agree.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
 "examples":["error"],"x-since":"0.1.0","x-domain":"session"},\#
 "Geometry":{"title":"Geometry","description":"A geometry: a GeoJSON geometry object of any of the seven types (positions may carry Z), or `{\"type\": \"WKT\", \"text\": ...}`, `{\"type\": \"WKB\", \"data\": <base64>}` (both may carry M), or `{\"type\": \"Envelope\", \"xMin\", \"yMin\", \"xMax\", \"yMax\"}`, where xMin > xMax crosses the antimeridian.\n\nThe server writes GeoJSON, and WKT where a position has M, which GeoJSON does not have. All positions of one line or ring have the same dimensions. WKB and WKT come without an SRID.\n\nx is always easting or longitude, y northing or latitude, in the spatial reference that the container or the neighbouring `spatialReference` names.","type":"object","required":["type"],"properties":{"type":{"enum":["Point","MultiPoint","LineString","MultiLineString","Polygon","MultiPolygon","GeometryCollection","WKT","WKB","Envelope"]}},\#
 "examples":[{"type":"Point","coordinates":[2.35,48.86]}],"x-since":"0.1.0","x-domain":"session"},\#
@@ -3362,7 +3397,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "examples":["number"],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "Derivation":{"title":"Derivation","description":"How a property is computed. Its value is its default, else null, when the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The expression. A name in it is one of `inputs`, else a property of the view model; other names are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
 "inputs":{"type":"object","additionalProperties":{"type":"string"},\#
-"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."}},\#
+"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."},\#
+"each":{"type":"string","minLength":1,"maxLength":1024,"description":"For a property of the type `list`: a path to a list (`./people`) or a collection (`/layers`), for each item of which `expression` computes an item of the value. The names in `expression` and `whereClause` are then `inputs`, members of the item, and `item`, which is the item itself, or the id of an object; a name that the objects of a collection do not have is refused with `unknownField`, a member that an item of a list does not have is null. The value follows changes of the items. It is the default while there is no list, or one of more than 10,000 items. View models cannot be listed."},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"With `each`: only items for which it is true."},\#
+"orderBy":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16,"description":"With `each`: the order of the items by their members (`item`: by themselves), most significant first; ties stay in their order."}},\#
 "examples":[{"expression":"right * 10 - wrong","inputs":{"wrong":"/viewModels/other/wrong"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without an origin if that had none. Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo are allowed."},\#
 "examples":["owner"],"x-since":"0.2.0","x-domain":"viewModel"},\#
@@ -3773,9 +3812,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"isNavigating","description":"Whether an animation is running.","required":true,"schema":{"type":"boolean"}}],"example":{"subscription":"sub2","view":"v1","base":3,"revision":4,"origin":{"type":"client","name":"panel-2"},\#
 "viewpoints":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}],"isNavigating":false},\#
-"x-since":"0.1.0"}],"x-state":[{"path":"/bindings/*","description":"A binding: `binding`, `path`, `constant`, `access`, `owner`; removed when it ends.","schema":{},\#
+"x-since":"0.1.0"}],"x-state":[{"path":"/bindings/*","description":"A binding; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
-{"path":"/links/*","description":"A link: `link`, `first`, `second`, `direction`, `transform`, `inverse`, `owner`; removed when it ends.","schema":{},\#
+{"path":"/links/*","description":"A link; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
 {"path":"/clock/mode","description":"The mode of the clock.","schema":{"$ref":"#/components/schemas/ClockMode"},\#
 "coalescing":"latest"},\#
@@ -3813,7 +3852,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/environments/*/environment/*","description":"The values for the session; only under the name `$session`.","schema":{},\#
 "coalescing":"merge"},\#
-{"path":"/environmentKeys/*","description":"A key: `key`, `type`, `isNullable`, `defaultValue`, `doc`, `isBuiltIn`.","schema":{},\#
+{"path":"/environmentKeys/*","description":"A key.","schema":{},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*","description":"A layer.","schema":{"$ref":"#/components/schemas/Layer"},\#
 "coalescing":"every"},\#
@@ -3995,7 +4034,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"latest"},\#
 {"path":"/viewModels/*/*","description":"The value of a property.","schema":{},\#
 "coalescing":"merge"},\#
-{"path":"/viewModelTypes/*","description":"A defined type: `viewModelType`, `doc`, `properties`.","schema":{},\#
+{"path":"/viewModelTypes/*","description":"A defined type.","schema":{},\#
 "coalescing":"merge"}]}
 """#
 }

@@ -12,14 +12,20 @@ package enum LocationService: LocationHandlers {
   package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> Answer<
     JSONOpaque
   > {
-    if let source = try world.existing(params.id, params.ifExists, LocationSource.self) {
-      return { try Wire.object(source.id, in: $0) }
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let startTime = try params.startTime.map { try instant($0, "/params/startTime") }
+    let existing = try world.existing(params.id, params.ifExists, LocationSource.self) { source, _ in
+      [
+        "owner": source.owner == owner, "velocity": source.velocity == params.velocity,
+        "interval": source.interval == params.interval, "loops": source.loops == params.loops,
+        "startTime": source.startTime == startTime,
+      ]
     }
+    if let existing { return { try Wire.object(existing.id, in: $0) } }
     let source = try world.createSimulatedLocationSource(
       id: params.id.map { ID($0) }, line: try Wire.geometry(params.line),
       reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
-      interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-      loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world))
+      interval: params.interval, startTime: startTime, loops: params.loops, owner: owner)
     return { try Wire.object(source.id, in: $0) }
   }
 

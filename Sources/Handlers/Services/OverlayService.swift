@@ -11,9 +11,13 @@ import WireCoding
 
 package enum OverlayService: OverlayHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    if let overlay = try world.existing(params.id, params.ifExists, Overlay.self) {
-      return { try Wire.object(overlay.id, in: $0) }
+    let existing = try world.existing(params.id, params.ifExists, Overlay.self) { overlay, world in
+      [
+        "view": overlay.view == ID(params.view),
+        "spatialReference": try world.canonical(params.spatialReference) == overlay.reference,
+      ]
     }
+    if let existing { return { try Wire.object(existing.id, in: $0) } }
     let overlay = try world.createOverlay(
       id: params.id.map { ID($0) }, on: ID(params.view), reference: SpatialReference(params.spatialReference),
       try Wire.changes(params.members))

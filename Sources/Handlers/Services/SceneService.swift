@@ -19,8 +19,10 @@ package enum SceneService: SceneHandlers {
     try world.checkFree(id, params.ifExists)
     @Sendable func add(_ elevationSources: [any ElevationSource], to world: inout World) throws -> JSONOpaque {
       // Another request may have created it while this task ran.
-      if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
-      return Wire.object(try world.addScene(id: id, title: params.title, elevationSources: elevationSources), world)
+      if let scene = try world.existing(params.id, params.ifExists, Scene.self, { _, _ in [:] }) { return Wire.object(scene, world) }
+      let scene = try world.addScene(id: id, title: nil, elevationSources: elevationSources)
+      try world.updateContent(of: .scene(scene.id), try Wire.changes(params.members))
+      return try Wire.object(scene.id, in: world)
     }
     if params.elevationSources.isEmpty { return TaskPlan(.edit, answer: try add([], to: &world)) }
     return TaskPlan(.openRaster) { worker in

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "64b15aecb69c9d58"
+PROTOCOL_HASH = "913723af5949a21c"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -45,7 +45,10 @@ IfExists = Literal["error", "reuse", "replace"]
 """What `create` does when its id is in use.
 
 `error`: Refuse with `idExists`.
-`reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one.
+`reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one. An object
+with another owner, type or definition (its spatial reference, source, path, properties: what no command
+changes) is refused with `idExists` and the path of the param that differs. Values that commands change need
+not agree.
 `replace`: Close the existing object of that kind, with all that closes with it, and create a new one, in one
 step of history; a cell of a notebook may run twice.
 """
@@ -4390,6 +4393,20 @@ class Derivation(TypedDict):
     null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and
     for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them
     unchanged.
+    """
+    each: NotRequired[str]
+    """For a property of the type `list`: a path to a list (`./people`) or a collection (`/layers`), for each
+    item of which `expression` computes an item of the value. The names in `expression` and `whereClause`
+    are then `inputs`, members of the item, and `item`, which is the item itself, or the id of an object; a
+    name that the objects of a collection do not have is refused with `unknownField`, a member that an item
+    of a list does not have is null. The value follows changes of the items. It is the default while there
+    is no list, or one of more than 10,000 items. View models cannot be listed. (1 to 1024 characters)
+    """
+    whereClause: NotRequired[Expression]
+    """With `each`: only items for which it is true."""
+    orderBy: NotRequired[list[OrderBy]]
+    """With `each`: the order of the items by their members (`item`: by themselves), most significant first;
+    ties stay in their order. (at most 16 elements)
     """
 
 
