@@ -19,7 +19,7 @@ extension DocumentReader {
     let id = try restore(item, "map", without: Set(Self.layerLists.map(\.name))) { world, json in
       let saved = try DocumentProtocol.SavedMap(from: json)
       _ = try MapService.create(
-        .init(id: saved.map, title: saved.title, spatialReference: saved.spatialReference), in: &world)
+        .init(id: saved.map, spatialReference: saved.spatialReference, title: saved.title), in: &world)
       try world.updateContent(
         of: .map(ID(saved.map)), try Self.settings(try MapProtocol.Update.Params(from: json).members))
       return MapID(saved.map)

@@ -41,7 +41,7 @@ extension FunctionRecord {
   ]
 
   /// The number of elements of an array or members of an object. Counts commas outside of texts and inner values.
-  private static func count(_ value: Scalar) -> Scalar {
+  static func count(_ value: Scalar) -> Scalar {
     guard case .json(let text) = value else { return .null }
     var (depth, commas, isInText, isEscaped, isEmpty) = (0, 0, false, false, true)
     for byte in text.utf8 {

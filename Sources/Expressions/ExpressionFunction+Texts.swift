@@ -27,9 +27,12 @@ extension FunctionRecord {
       "trim", .text(), result: .text, doc: "The text without white space at both ends.", example: "trim(' Bern ')",
       textSize: first, mapping(trimmed)),
     FunctionRecord(
-      "length", .text(), result: .number, doc: "The number of code points.", example: "length('Bern')",
-      textSize: { _ in 0 },
-      .values { $0[0].withText { text in .integer(Int64(text.count { $0 & 0xC0 != 0x80 })) } ?? .null }),
+      "length", .text(), result: .number, doc: "The number of code points of a text; of elements of an array, as `count`.",
+      example: "length('Bern')", textSize: { _ in 0 },
+      .values { arguments in
+        if case .json = arguments[0] { return count(arguments[0]) }
+        return arguments[0].withText { text in .integer(Int64(text.count { $0 & 0xC0 != 0x80 })) } ?? .null
+      }),
     FunctionRecord(
       "substring", .text(), .number("start"), .init(name: "count", types: .number, occurrence: .optional),
       result: .text,

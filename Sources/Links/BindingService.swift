@@ -11,24 +11,28 @@ import WireCoding
 
 package enum BindingService: BindingHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<BindingProtocol.Binding> {
-    if let binding = try world.existing(params.id, params.ifExists, Binding.self) {
-      return { result(try $0.bindings.require(binding.id), in: $0) }
-    }
     let target: Binding.Target
     switch (params.path, params.constant) {
-    case (let text?, nil):
-      let path = try Wire.path(text, "path")
+    case (let text?, nil): target = .path(try Wire.statePath(text, "path"))
+    case (nil, let value?): target = .constant(try Wire.value(value))
+    default: throw ModelError.oneOf(["path", "constant"])
+    }
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let existing = try world.existing(params.id, params.ifExists, Binding.self) { binding, _ in
+      [
+        params.path == nil ? "constant" : "path": binding.target == target, "owner": binding.owner == owner,
+        "access": binding.isReadOnly == (params.access == .readOnly),
+      ]
+    }
+    if let existing { return { result(try $0.bindings.require(existing.id), in: $0) } }
+    if case .path(let path) = target {
       switch params.access {
       case .readWrite: try PathWriting.check(path, in: world)
       case .readOnly: try PathReading.check(path, in: world)
       }
-      target = .path(path)
-    case (nil, let value?): target = .constant(try Wire.value(value))
-    default: throw ModelError.oneOf(["path", "constant"])
     }
     let binding = try world.createBinding(
-      id: params.id.map { ID($0) }, to: target, isReadOnly: params.access == .readOnly,
-      owner: try Wire.object(params.owner, "owner", in: world))
+      id: params.id.map { ID($0) }, to: target, isReadOnly: params.access == .readOnly, owner: owner)
     return { result(try $0.bindings.require(binding.id), in: $0) }
   }
 
@@ -49,7 +53,6 @@ package enum BindingService: BindingHandlers {
     guard binding.access == .readWrite, let path = binding.path else {
       throw ModelError.flow(.readOnly(binding.id.rawValue))
     }
-    try PathWriting.checkPart(path, in: world)
     let written = try write(params.value, to: path, in: &world)
     return { .init(revision: $0.revision, value: try written($0)) }
   }
@@ -77,16 +80,23 @@ package enum BindingService: BindingHandlers {
   package static func link(_ params: BindingProtocol.Link.Params, in world: inout World) throws
     -> Answer<BindingProtocol.BindingLink>
   {
-    if let link = try world.existing(params.id, params.ifExists, GeoModel.Link.self) {
-      return { Wire.link(try $0.links.require(link.id)) }
-    }
-    let first = try Wire.path(params.first, "first")
-    let second = try Wire.path(params.second, "second")
+    let first = try Wire.statePath(params.first, "first")
+    let second = try Wire.statePath(params.second, "second")
     let isTwoWay =
       switch params.direction {
       case .twoWay: true
       case .firstToSecond: false
       }
+    let transform = try params.transform.map { try expression($0, "transform") }
+    let inverse = try params.inverse.map { try expression($0, "inverse") }
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let existing = try world.existing(params.id, params.ifExists, GeoModel.Link.self) { link, _ in
+      [
+        "first": link.first == first, "second": link.second == second, "direction": link.isTwoWay == isTwoWay,
+        "transform": link.transform == transform, "inverse": link.inverse == inverse, "owner": link.owner == owner,
+      ]
+    }
+    if let existing { return { Wire.link(try $0.links.require(existing.id)) } }
     try PathWriting.check(second, in: world)
     try PathWriting.checkPart(second, in: world)
     if isTwoWay { try PathWriting.check(first, in: world) } else { try PathReading.check(first, in: world) }
@@ -95,11 +105,11 @@ package enum BindingService: BindingHandlers {
         .invalidParams, "A two-way link has both `transform` and `inverse`, or neither.",
         path: params.transform == nil ? "/params/transform" : "/params/inverse", expected: "an expression")
     }
+    if transform == nil { try LinkTypes.check(from: first, to: second, "second", in: world) }
+    if isTwoWay, inverse == nil { try LinkTypes.check(from: second, to: first, "first", in: world) }
     let link = try world.link(
-      id: params.id.map { ID($0) }, first, second, isTwoWay: isTwoWay,
-      transform: try params.transform.map { try expression($0, "transform") },
-      inverse: try params.inverse.map { try expression($0, "inverse") },
-      owner: try Wire.object(params.owner, "owner", in: world))
+      id: params.id.map { ID($0) }, first, second, isTwoWay: isTwoWay, transform: transform, inverse: inverse,
+      owner: owner)
     return { Wire.link(try $0.links.require(link.id)) }
   }
 
@@ -121,9 +131,9 @@ package enum BindingService: BindingHandlers {
     case .path(let path): value = PathReading.value(at: path, in: world)
     case .constant(let constant): value = constant
     }
-    let target = binding.path?.object.flatMap { world.revision(of: $0) } ?? 0
+    let target = binding.path.map { [$0, world.resolved($0)] }?.compactMap(\.object).compactMap(world.revision).max()
     return .init(
-      binding: binding.id.rawValue, revision: max(binding.revision, target), path: binding.path?.description,
+      binding: binding.id.rawValue, revision: max(binding.revision, target ?? 0), path: binding.path?.description,
       access: binding.access.wire, owner: binding.owner?.id, value: Wire.present(value))
   }
 }

@@ -67,7 +67,7 @@ enum PathWriting {
   static let given = "/params/value"
 
   /// Throws if no value can be written at a path.
-  static func check(_ path: ModelPath, in world: World) throws { _ = try owner(of: path, in: world) }
+  static func check(_ path: ModelPath, in world: World) throws { _ = try owner(of: world.resolved(path), in: world) }
 
   /// Throws `invalidPath` for a missing part of a client-defined value. Otherwise a binding or a link to a removed item would
   /// recreate the item, with only some of its members.
@@ -77,6 +77,7 @@ enum PathWriting {
 
   /// Whether a path leads to a missing part of a client-defined value.
   static func isMissing(_ path: ModelPath, in world: World) -> Bool {
+    let path = world.resolved(path)
     guard path.names.count > 3, let object = path.object else { return false }
     let isEnvironment = path.names.count > 4 && (path.names[2] == "values" || path.names[2] == "environment")
     return (object.collection == .viewModels || isEnvironment) && PathReading.value(at: path, in: world) == nil
@@ -86,6 +87,7 @@ enum PathWriting {
   ///
   /// - Throws: errors of the command; `notWritable` if there is none.
   static func write(_ value: Value, to path: ModelPath, in world: inout World) throws {
+    let path = world.resolved(path)
     switch try owner(of: path, in: world) {
     case .viewModel(let id): try world.setValue(of: id, at: Array(path.names.dropFirst(2)), to: value)
     case .environment(let node): try setEnvironment(value, at: node, path, in: &world)

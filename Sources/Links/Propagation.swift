@@ -121,14 +121,22 @@ package enum Propagation {
       return .null
     }
     let conventions = derivation.usesConventions ? world.conventions(at: model.owner) : .neutral
+    if let each = derivation.each { return DerivedList(each, derivation, of: model, conventions, in: world).value }
     var value = try? derivation.expression.evaluated(by: conventions) { name in
-      switch derivation.source(of: name) {
-      case .inner(let names): Wire.attribute(model.value(at: names) ?? .null)
-      case .outer(let path): Wire.attribute(PathReading.value(at: path, in: world) ?? .null)
-      }
+      Wire.attribute(Self.value(of: derivation.source(of: name), of: model, in: world))
     }
     if model.properties[index].type == .string, case .json(let text)? = value { value = .string(text) }
     return value.map(Wire.value) ?? .null
+  }
+
+  /// The value of an input or a property of a view model.
+  static func value(of source: Derivation.Source, of model: ViewModel, in world: World) -> Value {
+    switch source {
+    case .inner(let names) where names.count == 1: model.value(at: names) ?? .null
+    case .inner(let names):
+      PathReading.value(at: ModelPath(ModelPath(model.reference).names + names), in: world) ?? .null
+    case .outer(let path): PathReading.value(at: path, in: world) ?? .null
+    }
   }
 
   // MARK: Links

@@ -13,8 +13,13 @@ package enum StateService: StateHandlers {
   private static let maxItems = 500_000
 
   package static func get(_ params: Get.Params, in world: World) throws -> Get.Result {
-    let pattern = try pattern(params.path, "/params/path")
-    let matches = StateTree.matches(of: pattern, in: world)
+    let pattern = try pattern(params.path, "/params/path", followsReferences: true)
+    var matches = StateTree.matches(of: pattern, in: world)
+    if matches.isEmpty, let path = ModelPath(pointer: params.path),
+      let node = StateTree.node(at: world.resolved(path), in: world)
+    {
+      matches = [(path, node)]
+    }
     guard matches.reduce(0, { $0 + $1.node.itemCount }) <= maxItems else {
       throw RPCError(
         .resultTooLarge, "There are more than \(maxItems) graphics or layer states: ask for less, or observe them.")
@@ -25,7 +30,9 @@ package enum StateService: StateHandlers {
   }
 
   package static func observe(_ params: Observe.Params, on client: any HandlerClient) throws -> Observe.Result {
-    let patterns = try params.paths.enumerated().map { try pattern($1, "/params/paths/\($0)") }
+    let patterns = try params.paths.enumerated().map {
+      try pattern($1, "/params/paths/\($0)", followsReferences: false)
+    }
     let id = try client.subscribers.makeID()
     let subscriber = StateSubscriber(
       id: id, patterns: patterns, exceptOrigin: params.exceptOrigin, maxRate: params.maxRate,
@@ -45,11 +52,12 @@ package enum StateService: StateHandlers {
   package static func set(_ params: StateProtocol.Set.Params, in world: inout World) throws -> Answer<
     StateProtocol.Set.Result
   > {
-    let written = try BindingService.write(params.value, to: try Wire.path(params.path, "path"), in: &world)
+    let written = try BindingService.write(params.value, to: try Wire.statePath(params.path, "path"), in: &world)
     return { .init(revision: $0.revision, value: try written($0)) }
   }
 
-  private static func pattern(_ text: String, _ path: String) throws -> StatePattern {
+  /// - Parameter followsReferences: false for subscriptions, which do not follow an id to its object.
+  private static func pattern(_ text: String, _ path: String, followsReferences: Bool) throws -> StatePattern {
     guard let pattern = StatePattern(text) else {
       throw RPCError(
         .invalidPath, "\"\(text.prefix(200))\" is not a JSON Pointer.", path: path,
@@ -61,6 +69,7 @@ package enum StateService: StateHandlers {
         .invalidPath, "\"\(text.prefix(200))\" has * in a segment with more to it.", path: path,
         expected: "* by itself, for any one segment")
     }
+    try Wire.checkStatePath(pattern.segments.map(\.text), at: path, followsReferences: followsReferences)
     return pattern
   }
 }

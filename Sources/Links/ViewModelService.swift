@@ -10,26 +10,32 @@ import WireCoding
 package enum ViewModelService: ViewModelHandlers {
   package static func define(_ params: Define.Params, in world: inout World) throws {
     try world.defineViewModel(
-      ID(params.type), doc: params.doc, properties: try Wire.properties(params.properties, at: "/params/properties"))
+      ID(params.type), doc: params.doc, properties: try Wire.newProperties(params.properties, at: "/params/properties"))
   }
 
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<
     ViewModelProtocol.ViewModel
   > {
-    if let model = try world.existing(params.id, params.ifExists, ViewModel.self) {
-      return answer(model.id)
-    }
+    let type = params.type.map { ViewModelTypeID($0) }
+    let properties = try params.properties.map { try Wire.newProperties($0, at: "/params/properties") }
     let owner = try Wire.object(params.owner, "owner", in: world)
+    func matches(_ model: ViewModel, _: World) -> KeyValuePairs<String, Bool> {
+      [
+        "owner": model.owner == owner, "type": model.type == type,
+        "properties": properties.map { $0 == model.properties } ?? true,
+      ]
+    }
+    if let model = try world.existing(params.id, params.ifExists, ViewModel.self, matches) { return answer(model.id) }
     let node = (try? world.checkNode(owner)) == nil ? nil : owner
     if params.ifExists == .reuse, params.id == nil, let name = params.name,
       let shared = world.shared(name, at: node)
     {
+      try world.checkReuse(of: shared, matches(shared, world))
       return answer(shared.id)
     }
     let model = try world.createViewModel(
-      id: params.id.map { ID($0) }, type: params.type.map { ID($0) },
-      properties: try params.properties.map { try Wire.properties($0, at: "/params/properties") }, owner: owner,
-      values: try Wire.values(params.values))
+      id: params.id.map { ID($0) }, type: type, properties: properties, owner: owner,
+      values: try Wire.values(params.values, null: params.setNull))
     if let name = params.name { try world.provide(model.id, as: name, at: node) }
     return answer(model.id)
   }
@@ -49,7 +55,7 @@ package enum ViewModelService: ViewModelHandlers {
   ) throws -> Answer<ViewModelProtocol.ViewModel> {
     let id = ViewModelID(params.viewModel)
     try checkUnset(params)
-    try world.setValues(of: id, try Wire.values(params.values), clear: params.clear ?? [])
+    try world.setValues(of: id, try Wire.values(params.values, null: params.setNull), clear: params.clear ?? [])
     if let path = params.path {
       try world.setValue(of: id, at: try Wire.path(path, "path").names, to: try Wire.value(params.value))
     }
@@ -64,9 +70,8 @@ package enum ViewModelService: ViewModelHandlers {
       // Invalid pointers are refused later, when the values are cleared.
       let names = name.hasPrefix("/") ? ModelPath(pointer: name)?.names ?? [] : [Text(name)]
       guard let property = names.first else { continue }
-      guard values?.member(property.string).isPresent == true || written?.overlaps(ModelPath(names)) == true else {
-        continue
-      }
+      let isSet = values.map { $0.member(property.string).kind != .absent } == true || params.setNull?.contains(property.string) == true
+      guard isSet || written?.overlaps(ModelPath(names)) == true else { continue }
       throw RPCError(
         .invalidParams, "\"\(name)\" is both set and cleared.", path: "/params/clear/\(index)",
         expected: "a property that the request does not set")

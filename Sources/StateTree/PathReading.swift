@@ -17,6 +17,7 @@ package enum PathReading {
 
   /// The value at a path; nil when there is none, or when an overlay has more graphics than ``itemsInOnePiece``.
   package static func value(at path: ModelPath, in world: World) -> Value? {
+    let path = path.names.count > 3 ? world.resolved(path) : path
     // Fast path: most paths of links and derived properties lead into view models.
     if let object = path.object, object.collection == .viewModels, path.names.count > 2 {
       return world.viewModels[ViewModelID(object.id)]?.value(of: path.names[2].string)?

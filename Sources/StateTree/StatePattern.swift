@@ -9,6 +9,8 @@ package struct StatePattern: Hashable {
     case any
     case name(Text)
 
+    package var text: String { if case .name(let name) = self { name.string } else { "*" } }
+
     package var hasPartialWildcard: Bool {
       if case .name(let name) = self { name.string.utf8.contains(UInt8(ascii: "*")) } else { false }
     }

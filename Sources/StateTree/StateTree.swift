@@ -55,7 +55,7 @@ package indirect enum StateNode {
       return .branch({ names }) { make(value.member($0), document) }
     case .array:
       return .branch({ (0..<value.count).map(String.init) }) { name in
-        Self.number(name).flatMap { make(value[$0], document) }
+        Self.element(name, of: value).flatMap { make($0, document) }
       }
     default: return nil
     }
@@ -70,6 +70,18 @@ package indirect enum StateNode {
   private static func part(_ value: JSONValue, in document: JSONDocument) -> StateNode? {
     guard value.kind == .array else { return leaf(value, in: document) }
     return .list { writer in withExtendedLifetime(document) { value.encode(to: &writer) } }
+  }
+
+  /// The element that a name in a path stands for: an index, or `@` and the element's id, which is its text or its member `id`.
+  private static func element(_ name: String, of list: JSONValue) -> JSONValue? {
+    guard name.utf8.first == UInt8(ascii: "@") else { return number(name).map { list[$0] } }
+    let id = name.utf8.dropFirst()
+    for index in 0..<list.count {
+      let element = list[index]
+      let key = element.kind == .object ? element["id"] : element
+      if key.withUTF8({ $0.elementsEqual(id) }) { return element }
+    }
+    return nil
   }
 
   /// An index as paths write it: `03` and `+3` are not accepted.

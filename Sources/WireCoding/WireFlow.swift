@@ -24,6 +24,23 @@ extension Wire {
     }
   }
 
+  /// The definitions in a client's params, whose paths have to be possible ones. Documents keep what earlier versions accepted.
+  package static func newProperties(
+    _ definitions: [ViewModelProtocol.PropertyDefinition], at path: String
+  ) throws -> [PropertyDefinition] {
+    for (index, definition) in definitions.enumerated() {
+      let derived = definition.derived
+      let inputs = (derived?.inputs ?? [:]).sorted(by: { $0.key < $1.key }).map {
+        ("inputs/\(jsonPointerEscaped($0.key))", $0.value)
+      }
+      for (member, input) in inputs + (derived?.each.map { [("each", $0)] } ?? []) {
+        guard let names = ModelPath(pointer: input)?.names.map(\.string) else { continue }
+        try checkStatePath(names, at: "\(path)/\(index)/derived/\(member)")
+      }
+    }
+    return try properties(definitions, at: path)
+  }
+
   private static func limits(_ it: ViewModelProtocol.PropertyDefinition) throws -> ValueLimits {
     var limits = ValueLimits()
     (limits.minimum, limits.maximum, limits.step) = (it.minimum, it.maximum, it.step)
@@ -49,9 +66,40 @@ extension Wire {
 
   private static func derivation(_ it: ViewModelProtocol.Derivation, at path: String) throws -> Derivation {
     let expression = try parsed(it.expression, at: "\(path)/expression")
+    guard it.each != nil || it.whereClause == nil && it.orderBy == nil else {
+      throw RPCError(
+        .invalidDefinition, "whereClause and orderBy are for items of `each`.", path: "\(path)/each",
+        expected: "a path to a list")
+    }
+    let each = try it.each.map { list in
+      Derivation.Each(
+        path: list, condition: try it.whereClause.map { try parsed($0, at: "\(path)/whereClause") },
+        order: (it.orderBy ?? []).map { .init(name: $0.field, isDescending: $0.order == .descending) })
+    }
+    let derivation: Derivation
     do throws(Derivation.InputFault) {
-      return try Derivation(expression: expression, inputs: it.inputs ?? [:])
-    } catch { throw RPCError(error, at: "\(path)/inputs") }
+      derivation = try Derivation(expression: expression, inputs: it.inputs ?? [:], each: each)
+    } catch { throw RPCError(error, at: error.name == "each" ? path : "\(path)/inputs") }
+    try checkMembers(derivation, it.inputs ?? [:], at: path)
+    return derivation
+  }
+
+  /// Throws if expressions about the objects of a collection have names that no such object has.
+  private static func checkMembers(_ derivation: Derivation, _ inputs: [String: String], at path: String) throws {
+    guard let each = derivation.each, let collection = derivation.listedCollection,
+      case .object(let members)? = try? StateShapes.root.shapes(at: [collection.rawValue, "*"]).first?.resolved
+    else { return }
+    let names = members.map(\.name) + [Derivation.itemName]
+    for (expression, member) in [(derivation.expression, "expression"), (each.condition, "whereClause")] {
+      do { try expression?.check(names: names + inputs.keys.sorted()) } catch {
+        throw RPCError(error, at: "\(path)/\(member)")
+      }
+    }
+    for (index, order) in each.order.enumerated() where !names.contains(order.name) {
+      throw RPCError(
+        .unknownField, "The objects have no `\(order.name)`\(Suggestion(for: order.name, among: names).end)",
+        path: "\(path)/orderBy/\(index)/field", expected: names.joined(separator: ", "))
+    }
   }
 
   /// - Parameter path: the JSON Pointer of the expression, for errors.
@@ -78,7 +126,12 @@ extension Wire {
         .init(
           expression: opaque($0.expression),
           inputs: $0.inputs.isEmpty
-            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }))
+            ? nil : Dictionary(uniqueKeysWithValues: $0.inputs.map { ($0.string, $1.string) }),
+          each: $0.each?.path, whereClause: ($0.each?.condition).map(opaque),
+          orderBy: ($0.each?.order).flatMap { order in
+            order.isEmpty
+              ? nil : order.map { .init(field: $0.name, order: $0.isDescending ? .descending : .ascending) }
+          })
       },
       minimum: it.limits.minimum, maximum: it.limits.maximum, step: it.limits.step, values: values(it.limits),
       cases: it.limits.cases.isEmpty ? nil : it.limits.cases.map(unionCase), access: it.access.wire)
@@ -156,6 +209,33 @@ extension Wire {
     return object
   }
 
+  /// A path in the state tree to one value, which may be absent today but has to be possible.
+  ///
+  /// - Parameter member: the name of the param, for errors.
+  package static func statePath(_ text: String, _ member: String) throws -> ModelPath {
+    let path = try path(text, member)
+    try checkStatePath(path.names.map(\.string), at: "/params/\(member)")
+    return path
+  }
+
+  /// Throws `invalidPath` if no value can ever be at a path of the state tree; `*` matches any name.
+  ///
+  /// - Parameters:
+  ///   - path: the JSON Pointer of the param, for errors.
+  ///   - followsReferences: whether the path may go on below the id of an object.
+  package static func checkStatePath(
+    _ names: [String], at path: String, followsReferences: Bool = true
+  ) throws {
+    do throws(StateShape.Fault) {
+      _ = try StateShapes.root.shapes(at: names[...], followsReferences: followsReferences)
+    } catch {
+      let (message, expected) = error.described(names)
+      throw RPCError(.invalidPath, message, path: path, expected: expected)
+    }
+  }
+
+  /// A JSON Pointer to one value.
+  ///
   /// - Parameter member: the name of the param, for errors.
   package static func path(_ text: String, _ member: String) throws -> ModelPath {
     guard let path = ModelPath(pointer: text) else {

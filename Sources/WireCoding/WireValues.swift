@@ -36,13 +36,24 @@ extension Wire {
     return try value(json)
   }
 
-  /// Values by property name, in order. Null counts as absent.
-  package static func values(_ opaque: JSONOpaque?) throws(JSONError) -> [(name: String, value: Value)] {
-    guard let json = opaque?.value else { return [] }
-    try json.requireObject()
+  /// Values by property name, in order. The names are the client's, so null is a value, unlike in params.
+  ///
+  /// - Parameter nulls: further names, whose values are null.
+  package static func values(
+    _ opaque: JSONOpaque?, null nulls: [String]? = nil
+  ) throws -> [(name: String, value: Value)] {
     var result: [(name: String, value: Value)] = []
+    for (index, name) in (nulls ?? []).enumerated() {
+      guard opaque?.value?.member(name).isPresent != true else {
+        throw RPCError(
+          .invalidParams, "\"\(name)\" is both set to a value and to null.", path: "/params/setNull/\(index)",
+          expected: "a property without a value in `values`")
+      }
+      result.append((name, .null))
+    }
+    guard let json = opaque?.value else { return result }
+    try json.requireObject()
     try json.forEachMember { (name, member) throws(JSONError) in
-      guard member.isPresent else { return }
       result.append((String(decoding: name, as: UTF8.self), try value(member)))
     }
     return result

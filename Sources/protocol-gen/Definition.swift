@@ -269,6 +269,8 @@ struct StatePath {
   var domain: String
   var about: About
   var type: TypeExpression
+  /// The names of the members of an object that no type describes.
+  var members: [String] = []
   var coalescing: Coalescing
 }
 

@@ -19,6 +19,7 @@ struct Generator {
     files["OpenRPCDocument.swift"] = OpenRPC(definition: definition).swift
     files["Methods.swift"] = tables.methods()
     files["ParamMembers.swift"] = ParamMembers(definition: definition, imports: swiftImports).file()
+    files["StateShapes.swift"] = StateShapes(definition: definition, imports: swiftImports).file()
     files["ErrorKinds.swift"] = tables.errorKinds()
     files["Members.swift"] = MemberPayloads(coding: coding).file(imports: swiftImports)
     return files

@@ -59,6 +59,7 @@ extension StatePath {
   init(_ reader: ObjectReader, domain: String) {
     self.init(
       path: reader.requiredString("path"), domain: domain, about: reader.about, type: reader.type("type"),
+      members: reader.strings("members"),
       coalescing: reader.choice("coalescing", Coalescing.self, isRequired: true) ?? .every)
   }
 }

@@ -85,6 +85,7 @@ struct ModelMembers {
       (".clearable", member.isClearable),
       (".written", member.isInDocuments),
       (".modifies", member.saved == .written || member.saved == .elsewhere),
+      (".refers", member.type.names == ["ObjectId"]),
     ]
     return ([".returned"] + all.filter(\.1).map(\.0)).joined(separator: ", ")
   }

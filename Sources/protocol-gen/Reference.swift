@@ -134,7 +134,9 @@ struct Reference {
   private func state(_ domain: Domain, _ lines: inout Lines) {
     lines.add("## State\n\n| Path | Type | Coalescing | |\n|---|---|---|---|")
     for path in domain.statePaths {
-      lines.add("| `\(path.path)` | \(linked(path.type)) | \(path.coalescing.rawValue) | \(cell(path.about.doc)) |")
+      let members = path.members.isEmpty ? "" : " Members: \(path.members.map { "`\($0)`" }.joined(separator: ", "))."
+      lines.add(
+        "| `\(path.path)` | \(linked(path.type)) | \(path.coalescing.rawValue) | \(cell(path.about.doc + members)) |")
     }
     lines.add()
   }

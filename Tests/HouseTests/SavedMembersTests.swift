@@ -18,6 +18,7 @@ struct SavedMembersTests {
     "SavedViewModel.name": "the objects of its node hold it",
     "SavedViewModel.path": "a way to set a part of the values",
     "SavedViewModel.value": "a way to set a part of the values",
+    "SavedViewModel.setNull": "the values hold it",
     "SavedEnvironment.key": "the values hold it", "SavedEnvironment.value": "the values hold it",
     "SavedEnvironment.viewModel": "the objects hold it", "SavedEnvironment.name": "the objects hold it",
   ]

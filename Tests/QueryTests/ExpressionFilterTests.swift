@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "j LIKE '%\"a\"%'", "NOT (j LIKE '%1%')", "length(j) > 3", "j = '[1]'", "j <> 'x'", "toText(j) = '[1]'",
+    "j LIKE '%\"a\"%'", "NOT (j LIKE '%1%')", "length(j) > 0", "j = '[1]'", "j <> 'x'", "toText(j) = '[1]'",
     "j IS NULL",
     "j IN ('[1]', 'x')",
   ])

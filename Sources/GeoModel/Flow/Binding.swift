@@ -5,7 +5,7 @@ import Geometry
 
 /// A handle to a property, a part of a value, or a constant. Creating one is not undone.
 public struct Binding: Entity {
-  public enum Target: Sendable {
+  public enum Target: Equatable, Sendable {
     case path(ModelPath)
     case constant(Value)
   }

@@ -23,6 +23,8 @@ struct Dependents: Sendable {
     let order: Order
     let path: ModelPath
     let dependent: Dependent
+    /// For a list of objects: the members that it depends on.
+    var members: Set<Text> = []
   }
 
   /// The target of a path: an object, or nil outside objects; a member, or nil for the whole object.
@@ -39,28 +41,63 @@ struct Dependents: Sendable {
   private var places: [Int: [Place]] = [:]
   /// View models with derived properties.
   private var derivingCount = 0
+  /// Derived lists of the objects of a collection, by the number of their view model.
+  private var byCollection: [Collection: Numbered<[Entry]>] = [:]
+  private var listed: [Int: [Collection]] = [:]
+  /// The numbers of the view models and links with paths that may lead through ids: what these refer to are dependencies, too.
+  private var referring: Set<Int> = []
 
   var isEmpty: Bool { byPlace.isEmpty && derivingCount == 0 }
 
   /// - Parameters:
   ///   - number: the view model's place in the order of creation.
   ///   - environment: path of the environment that the view model inherits.
-  mutating func add(_ model: ViewModel, at number: Int, seeing environment: @autoclosure () -> ModelPath) {
+  ///   - trail: the paths of the values that the value at a path depends on, itself first.
+  mutating func add(
+    _ model: ViewModel, at number: Int, seeing environment: @autoclosure () -> ModelPath,
+    _ trail: (ModelPath) -> [ModelPath]?
+  ) {
     guard model.hasDerived else { return }
     derivingCount += 1
     for (index, property) in model.properties.enumerated() {
       guard let derivation = property.derivation else { continue }
       let dependent = Dependent.derived(of: number, at: index)
-      for path in derivation.outerSources { add(path, dependent, (number, index)) }
+      for path in derivation.outerSources { add(path, trail, dependent, (number, index)) }
+      if let (collection, members) = derivation.collection {
+        let path = ModelPath([Text(collection.rawValue)])
+        let entry = Entry(order: (number, index), path: path, dependent: dependent, members: members)
+        if byCollection[collection]?[number] != nil {
+          _ = byCollection[collection]?.modify(number) { $0.append(entry) }
+        } else {
+          byCollection[collection, default: Numbered()].insert([entry], at: number)
+          listed[number, default: []].append(collection)
+        }
+      }
+      for names in derivation.innerSources where names.count > 1 {
+        guard let paths = trail(ModelPath(ModelPath(model.reference).names + names)) else { continue }
+        referring.insert(number)
+        for path in paths.dropFirst() { add(path, dependent, (number, index)) }
+      }
       // Text conventions are a dependency of expressions that format text.
       if derivation.usesConventions { add(environment(), dependent, (number, index)) }
     }
   }
 
-  mutating func add(_ link: Link, at number: Int) {
-    add(link.first, .link(link.id, fromFirst: true), (number, 0))
-    if link.isTwoWay { add(link.second, .link(link.id, fromFirst: false), (number, 1)) }
+  mutating func add(_ link: Link, at number: Int, _ trail: (ModelPath) -> [ModelPath]?) {
+    add(link.first, trail, .link(link.id, fromFirst: true), (number, 0))
+    if link.isTwoWay { add(link.second, trail, .link(link.id, fromFirst: false), (number, 1)) }
   }
+
+  private mutating func add(
+    _ path: ModelPath, _ trail: (ModelPath) -> [ModelPath]?, _ dependent: Dependent, _ order: Order
+  ) {
+    let paths = trail(path)
+    if paths != nil { referring.insert(order.number) }
+    for path in paths ?? [path] { add(path, dependent, order) }
+  }
+
+  /// Whether paths of the view model or link with a number may lead through ids.
+  func isReferring(_ number: Int) -> Bool { referring.contains(number) }
 
   private mutating func add(_ path: ModelPath, _ dependent: Dependent, _ order: Order) {
     let place = Place(path)
@@ -82,6 +119,8 @@ struct Dependents: Sendable {
   mutating func remove(_ link: Link, at number: Int) { removeEntries(of: number) }
 
   private mutating func removeEntries(of number: Int) {
+    referring.remove(number)
+    for collection in listed.removeValue(forKey: number) ?? [] { _ = byCollection[collection]?.remove(number) }
     for place in places.removeValue(forKey: number) ?? [] {
       _ = byPlace[place.object]?[place.member]?.remove(number)
       if byPlace[place.object]?[place.member]?.isEmpty == true { byPlace[place.object]?[place.member] = nil }
@@ -97,6 +136,7 @@ struct Dependents: Sendable {
   func dependents(
     _ path: ModelPath, number: Int?, in viewModels: Registry<ViewModel>, _ body: (Dependent) -> Void
   ) {
+    if !byCollection.isEmpty { listing(path, body) }
     let place = Place(path)
     let inner = place.object.map { Self.inner($0, number: number, path, in: viewModels) } ?? []
     guard let members = byPlace.isEmpty ? nil : byPlace[place.object] else {
@@ -114,6 +154,18 @@ struct Dependents: Sendable {
     let outer = lists.flatMap { $0.elements.flatMap { $0.filter { $0.path.overlaps(path) } } }
     let found = inner + outer.map { ($0.order, $0.dependent) }
     for entry in found.sorted(by: { $0.order < $1.order }) { body(entry.dependent) }
+  }
+
+  /// Calls `body` with the derived lists that contain the object at a path and depend on its member there; with all if everything
+  /// has changed.
+  private func listing(_ path: ModelPath, _ body: (Dependent) -> Void) {
+    guard path.object != nil || path.names.isEmpty else { return }
+    for collection in path.object.map({ [$0.collection] }) ?? Collection.allCases {
+      guard let entries = byCollection[collection] else { continue }
+      for entry in entries.elements.joined() where path.names.count < 3 || entry.members.contains(path.names[2]) {
+        body(entry.dependent)
+      }
+    }
   }
 
   /// The derived properties of the view model at a path that depend on the value at the path.

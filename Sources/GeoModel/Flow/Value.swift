@@ -122,7 +122,7 @@ extension Value {
 // MARK: - Parts
 
 extension Value {
-  /// The part at a path of member names and list indexes; nil if there is none.
+  /// The part at a path of member names, list indexes and ids of list elements (`@p1`); nil if there is none.
   public func part(at names: some Swift.Collection<Text>) -> Value? {
     guard let name = names.first else { return self }
     let rest = names.dropFirst()
@@ -167,7 +167,12 @@ extension Value {
     return true
   }
 
+  /// The index of the element that a name in a path stands for: an index, or `@` and the element's id.
   private static func index(of name: String, in elements: [Value]) -> Int? {
+    if name.utf8.first == UInt8(ascii: "@") {
+      let id = Text(String(name.dropFirst()))
+      return elements.firstIndex { Text($0.itemID) == id }
+    }
     guard let index = Int(name), String(index) == name, elements.indices.contains(index) else { return nil }
     return index
   }

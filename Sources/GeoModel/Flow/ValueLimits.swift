@@ -54,7 +54,7 @@ public struct ValueLimits: Equatable, Sendable {
   ///
   /// Only the nearest 2,000 candidates are tried. They may not suffice for integers, if few of them are multiples of the step.
   private func nearest(_ number: Double, every grid: Double?, from base: Double) -> Value? {
-    let edge = min(max(number, minimum ?? number), maximum ?? number)
+    let edge = min(max(number, minimum ?? number), maximum ?? .infinity)
     guard let grid else { return Value(number: edge) }
     let steps = (edge - base) / grid
     for index in 0..<1000 {
@@ -110,6 +110,16 @@ public struct UnionCase: Equatable, Sendable {
     return .object(members)
   }
 
+  /// A value of the case, for errors: with what has to be given.
+  fileprivate var sample: Value {
+    var members = Value.Members()
+    members["type"] = .string(name)
+    for property in properties where required.contains(Text(property.name)) {
+      members[property.name] = property.defaultValue
+    }
+    return .object(members)
+  }
+
   fileprivate var fault: String? {
     var names: Set<Text> = ["type"]
     for property in properties {
@@ -130,7 +140,7 @@ public struct UnionCase: Equatable, Sendable {
     for property in properties {
       guard let value = members[property.name] else {
         guard !required.contains(Text(property.name)) else {
-          throw .flow(.wrongType(path: path, expected: "{\"type\": \"\(name)\"} with \"\(property.name)\""))
+          throw .flow(.wrongType(path: path, expected: "\(sample.shown), with \"\(property.name)\""))
         }
         result[property.name] = property.defaultValue
         continue
@@ -148,7 +158,7 @@ public struct UnionCase: Equatable, Sendable {
 extension PropertyDefinition {
   /// A value of the type `union`, with all members of its case.
   func acceptedCase(_ value: Value, at path: String) throws(ModelError) -> Value {
-    let known = limits.cases.map { "{\"type\": \"\($0.name)\"}" }.joined(separator: ", ")
+    let known = limits.cases.map(\.sample.shown).joined(separator: ", ")
     guard let members = value.members else { throw .flow(.wrongType(path: path, expected: known)) }
     let tag = Text(members["type"]?.text)
     guard let found = limits.cases.first(where: { Text($0.name) == tag }) else {
@@ -162,13 +172,17 @@ extension Value {
   /// A number without a fraction as an integer.
   fileprivate init(number: Double) { self = Int64(exactly: number).map { .integer($0) } ?? .number(number) }
 
-  /// A text or number as JSON writes it, for errors.
+  /// The value much as JSON writes it, for errors.
   fileprivate var shown: String {
     switch self {
+    case .null: "null"
+    case .boolean(let flag): "\(flag)"
     case .string(let text): "\"\(text)\""
     case .integer(let number): "\(number)"
     case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
-    case .null, .boolean, .array, .object: "null"
+    case .array(let elements): "[" + elements.map(\.shown).joined(separator: ", ") + "]"
+    case .object(let members):
+      "{" + members.names.map { "\"\($0)\": \((members[$0] ?? .null).shown)" }.joined(separator: ", ") + "}"
     }
   }
 }

@@ -105,7 +105,26 @@ extension World {
       dependents.dependents(changed, number: change.number, in: viewModels, add)
     }
     propagated = changes.count
+    refollow(due.all)
     return due.all
+  }
+
+  /// Updates the dependencies of dependents whose paths lead through ids, which may have changed.
+  private mutating func refollow(_ due: [Dependent]) {
+    guard var changed = dependents.take() else { return }
+    for dependent in due {
+      switch dependent {
+      case .derived(let number, _):
+        guard changed.isReferring(number), let model = viewModels[number: number] else { continue }
+        changed.remove(model, at: number)
+        changed.add(model, at: number, seeing: environmentPath(of: model), trailThroughIDs)
+      case .link(let id, _):
+        guard let link = links[id], let number = links.number(of: id), changed.isReferring(number) else { continue }
+        changed.remove(link, at: number)
+        changed.add(link, at: number, trailThroughIDs)
+      }
+    }
+    dependents = changed
   }
 
   /// Stores the values at the ends of a link.
@@ -174,9 +193,9 @@ extension World {
     if let dependents { return dependents }
     var made = Dependents()
     for model in viewModels.values {
-      made.add(model, at: viewModels.number(of: model.id) ?? 0, seeing: environmentPath(of: model))
+      made.add(model, at: viewModels.number(of: model.id) ?? 0, seeing: environmentPath(of: model), trailThroughIDs)
     }
-    for link in links.values { made.add(link, at: links.number(of: link.id) ?? 0) }
+    for link in links.values { made.add(link, at: links.number(of: link.id) ?? 0, trailThroughIDs) }
     dependents = made
     return made
   }
@@ -190,10 +209,13 @@ extension World {
     if E.collection == .environments { hasEnvironmentChanged = true }
     // Moved out and back: computing `environmentPath` reads the world during the change.
     if let model = element as? ViewModel, var changed = dependents.take() {
-      changed.add(model, at: number, seeing: environmentPath(of: model))
+      changed.add(model, at: number, seeing: environmentPath(of: model), trailThroughIDs)
       dependents = changed
     }
-    if let link = element as? Link { dependents?.add(link, at: number) }
+    if let link = element as? Link, var changed = dependents.take() {
+      changed.add(link, at: number, trailThroughIDs)
+      dependents = changed
+    }
   }
 
   /// The path at which changes of the environment that a view model inherits are recorded. It never changes, as owners do not.

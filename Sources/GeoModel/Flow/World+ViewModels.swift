@@ -131,7 +131,10 @@ extension World {
       return (id: model.pointee.id, property: property, before: model.pointee.values[property.name] ?? .null)
     }
     guard let (id, property, before) = found else { return }
-    let kept = (value.isNull ? nil : try? checked(value, for: property, at: "")) ?? property.defaultValue
+    // Items that are computed may be equal, unlike those that a client identifies by their texts.
+    let isList = property.derivation?.each != nil && value.elements != nil && value.byteCount <= Value.byteLimit
+    let accepted = value.isNull ? nil : isList ? value : try? checked(value, for: property, at: "")
+    let kept = accepted ?? property.defaultValue
     // After an undo, most values are computed again with the restored value as result.
     if kept != before { write([(property.name, kept)], of: id, by: .binding) }
   }
@@ -213,6 +216,7 @@ extension World {
       guard property.name != "viewModel" else { throw refuse("a name other than viewModel") }
       guard names.insert(property.name).inserted else { throw refuse("each name once") }
       if let fault = property.limits.fault(for: property.type) { throw refuse(fault) }
+      if property.derivation?.each != nil, property.type != .list { throw refuse("the type list, as it has an item of `each`") }
       if property.derivation != nil, property.access == .owner { throw refuse("no access, as it is derived") }
       do throws(ModelError) { try checkDefault(of: property) } catch {
         guard case .flow(let fault) = error else { throw error }
@@ -220,7 +224,8 @@ extension World {
       }
     }
     for (index, property) in properties.enumerated() {
-      guard let derivation = property.derivation else { continue }
+      // The names of a derived list are members of its items.
+      guard let derivation = property.derivation, derivation.each == nil else { continue }
       do throws(ExpressionError) {
         try derivation.expression.check(names: properties.map(\.name) + derivation.inputs.keys.map(\.string).sorted())
       } catch { throw .expression(error, path: "/properties/\(index)/derived/expression") }

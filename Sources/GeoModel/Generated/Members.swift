@@ -20,18 +20,22 @@ extension Collection {
     switch self {
     case .environments:
       switch property {
-      case .values, .objects:
+      case .values:
         [.returned, .observed, .modifies]
+      case .objects:
+        [.returned, .observed, .modifies, .refers]
       default: []
       }
     case .layers:
       switch property {
-      case .kind, .source, .sourceLayer:
+      case .kind, .sourceLayer:
         [.returned, .written, .modifies]
       case .map, .scene:
-        [.returned]
+        [.returned, .refers]
       case .group:
-        [.returned, .observed, .written, .modifies]
+        [.returned, .observed, .written, .modifies, .refers]
+      case .source:
+        [.returned, .written, .modifies, .refers]
       case .name, .isVisible, .opacity, .visibilityMode, .isTimeFilterEnabled, .labelsEnabled, .isPopupEnabled:
         [.returned, .observed, .settable, .written, .modifies]
       case .minScale, .maxScale, .definitionExpression, .time, .renderer, .labels, .popup, .featureReduction:
@@ -39,15 +43,17 @@ extension Collection {
       case .loadStatus, .spatialReference, .geometryType, .featureCount, .extent, .fields, .selectedCount:
         [.returned, .observed]
       case .layers:
-        [.returned, .observed, .modifies]
+        [.returned, .observed, .modifies, .refers]
       default: []
       }
     case .locationSources:
       switch property {
-      case .kind, .velocity, .interval, .loops, .owner:
+      case .kind, .velocity, .interval, .loops:
         [.returned]
       case .status, .location:
         [.returned, .observed]
+      case .owner:
+        [.returned, .refers]
       default: []
       }
     case .maps:
@@ -60,13 +66,13 @@ extension Collection {
       case .loadStatus:
         [.returned, .observed]
       case .operationalLayers, .tables:
-        [.returned, .observed, .modifies]
+        [.returned, .observed, .modifies, .refers]
       default: []
       }
     case .overlays:
       switch property {
       case .view:
-        [.returned]
+        [.returned, .refers]
       case .name, .minScale, .maxScale, .renderer, .labels, .popup, .featureReduction, .selectionColor:
         [.returned, .observed, .settable, .clearable, .written, .modifies]
       case .spatialReference:
@@ -87,7 +93,7 @@ extension Collection {
       case .loadStatus:
         [.returned, .observed]
       case .operationalLayers, .tables:
-        [.returned, .observed, .modifies]
+        [.returned, .observed, .modifies, .refers]
       case .spatialReference:
         [.returned]
       case .baseSurface:
@@ -105,7 +111,7 @@ extension Collection {
     case .views:
       switch property {
       case .map, .scene:
-        [.returned, .observed, .written, .modifies]
+        [.returned, .observed, .written, .modifies, .refers]
       case .width, .height, .dpi:
         [.returned, .observed, .settable, .written, .modifies]
       case .spatialReference, .center, .scale, .rotation, .isNavigating, .locationDisplay:
@@ -113,7 +119,7 @@ extension Collection {
       case .viewpoint:
         [.returned, .observed, .written]
       case .overlays:
-        [.returned, .observed, .modifies]
+        [.returned, .observed, .modifies, .refers]
       default: []
       }
     default: []

@@ -92,7 +92,7 @@ public struct LocationSource: Sendable {
   public internal(set) var location: Location?
   let drive: Drive
   /// Timestamp of the first location; nil for the clock's time at the first start.
-  let startTime: Instant?
+  public let startTime: Instant?
   /// Number of locations emitted.
   var emitted = 0
   /// Time at which the location numbered ``emittedAtResume`` is emitted, while the source runs.

@@ -17,6 +17,8 @@ public struct MemberTraits: OptionSet, Hashable, Sendable {
   public static let written = MemberTraits(rawValue: 16)
   /// Changing it modifies the document.
   public static let modifies = MemberTraits(rawValue: 32)
+  /// The id of an object, or several: a path may go on into that object.
+  public static let refers = MemberTraits(rawValue: 64)
 }
 
 /// A member of objects of one kind. A class, since every command walks tables of them: a copy costs one reference count.

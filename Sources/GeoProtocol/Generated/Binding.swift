@@ -6,12 +6,17 @@ import JSON
 /// Bindings, which are handles to a path of the state tree, and links, which keep the values of two paths equal.
 ///
 /// A path leads to a property (`/layers/l1/opacity`) or to a part of its value
-/// (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. A path is
-/// writable if a command sets its value: properties of view models, members that `map/update`, `scene/update`,
-/// `layer/update` and `overlay/update` take, a view's `viewpoint`, `center`, `scale`, `rotation`, `map`, `scene`,
-/// size and `locationDisplay`, and environment values (`/views/v1/environment/units`). Bindings and links are not
-/// saved, and end with the objects of their paths. Bindings are not undone; a link is undone and redone with the step
-/// in which it was created.
+/// (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. In a list, a
+/// name is an index, or `@` and the id of an item: `/viewModels/people/list/@p1/name` is that of the same person
+/// wherever in the list, and has no value once the person is removed. (An item's id is its text, or its member `id`.)
+/// A path that goes on below the id of an object leads into that object: `/views/v1/map/title` to the title of the
+/// view's map, `/viewModels/panel/selected/name`, if `selected` is a `reference`, to the name of what is selected,
+/// `/environments/m1/objects/quiz/score` into the view model that is shared; it has no value while the id is null. A
+/// path is writable if a command sets its value: properties of view models, members that `map/update`,
+/// `scene/update`, `layer/update` and `overlay/update` take, a view's `viewpoint`, `center`, `scale`, `rotation`,
+/// `map`, `scene`, size and `locationDisplay`, and environment values (`/views/v1/environment/units`). Bindings and
+/// links are not saved, and end with the objects of their paths. Bindings are not undone; a link is undone and redone
+/// with the step in which it was created.
 public enum BindingProtocol {
   /// The access of a binding.
   public enum BindingAccess: String, WireEnum {
@@ -282,9 +287,9 @@ public enum BindingProtocol {
     }
   }
 
-  /// Sets the value of a binding, by the command that owns its path, with the errors of that command. A path to a
-  /// missing part of a view model's or an environment's value, such as a removed item, is refused with `invalidPath`;
-  /// `state/set` and `viewModel/set` create missing parts.
+  /// Sets the value of a binding, by the command that owns its path, with the errors of that command. As in
+  /// `state/set`, the last name of the path may be a new member of an object or dictionary; a path through a missing
+  /// part, or to a missing item of a list, is refused with `invalidPath`.
   public enum Set {
     public static let name: StaticString = "binding/set"
 

@@ -72,44 +72,100 @@ public enum MapProtocol {
     }
   }
 
-  /// Creates a map.
+  /// Creates a map, with what `map/update` takes.
   public enum Create {
     public static let name: StaticString = "map/create"
 
     public struct Params: JSONDecodable, Sendable {
       /// The new object's id; minted when absent.
       public var id: String?
-      /// Its title.
-      public var title: String?
       /// The spatial reference of the map; projected or geographic.
       public var spatialReference: String
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
+      /// Its title.
+      public var title: String?
+      /// Background and reference layers; absent when there is none.
+      public var basemap: MapProtocol.BasemapUpdate?
+      /// Named viewpoints, in order.
+      public var bookmarks: [BookmarkProtocol.NewBookmark]?
+      /// The viewpoint of views created without one; the world when absent.
+      public var initialViewpoint: ViewProtocol.Viewpoint?
+      /// The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale,
+      /// outlines and halos included. When absent, they keep that size at every scale.
+      public var referenceScale: Double?
+      /// Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is
+      /// clamped. Existing views do not change until they move.
+      public var minScale: Double?
+      /// Views are not zoomed in beyond this denominator; clamped likewise.
+      public var maxScale: Double?
+      /// The colour where nothing is drawn; none when absent.
+      public var backgroundColor: String?
 
       public init(
-        id: String? = nil, title: String? = nil, spatialReference: String = "EPSG:3857",
-        ifExists: SessionProtocol.IfExists = .error
+        id: String? = nil, spatialReference: String = "EPSG:3857", ifExists: SessionProtocol.IfExists = .error,
+        title: String? = nil, basemap: MapProtocol.BasemapUpdate? = nil,
+        bookmarks: [BookmarkProtocol.NewBookmark]? = nil, initialViewpoint: ViewProtocol.Viewpoint? = nil,
+        referenceScale: Double? = nil, minScale: Double? = nil, maxScale: Double? = nil,
+        backgroundColor: String? = nil
       ) {
         self.id = id
-        self.title = title
         self.spatialReference = spatialReference
         self.ifExists = ifExists
+        self.title = title
+        self.basemap = basemap
+        self.bookmarks = bookmarks
+        self.initialViewpoint = initialViewpoint
+        self.referenceScale = referenceScale
+        self.minScale = minScale
+        self.maxScale = maxScale
+        self.backgroundColor = backgroundColor
       }
 
       public init(from json: JSONValue) throws(JSONError) {
         try json.requireParams()
         let id = json["id"]
         self.id = try id.isPresent ? SessionProtocol.readObjectId(id) : nil
-        let title = json["title"]
-        self.title = try title.isPresent
-          ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
-          : nil
         let spatialReference = json["spatialReference"]
         self.spatialReference = try spatialReference.isPresent
           ? SessionProtocol.readSpatialReference(spatialReference)
           : "EPSG:3857"
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
+        let title = json["title"]
+        self.title = try title.isPresent
+          ? title.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }
+          : nil
+        let basemap = json["basemap"]
+        self.basemap = try basemap.isPresent ? MapProtocol.BasemapUpdate(from: basemap) : nil
+        let bookmarks = json["bookmarks"]
+        self.bookmarks = try bookmarks.isPresent
+          ? bookmarks.array("array of at most 10000 elements", 0...10000, BookmarkProtocol.NewBookmark.init(from:))
+          : nil
+        let initialViewpoint = json["initialViewpoint"]
+        self.initialViewpoint = try initialViewpoint.isPresent ? ViewProtocol.Viewpoint(from: initialViewpoint) : nil
+        let referenceScale = json["referenceScale"]
+        self.referenceScale = try referenceScale.isPresent ? referenceScale.double("number above 0") { $0 > 0 } : nil
+        let minScale = json["minScale"]
+        self.minScale = try minScale.isPresent ? minScale.double("number above 0") { $0 > 0 } : nil
+        let maxScale = json["maxScale"]
+        self.maxScale = try maxScale.isPresent ? maxScale.double("number above 0") { $0 > 0 } : nil
+        let backgroundColor = json["backgroundColor"]
+        self.backgroundColor = try backgroundColor.isPresent ? SymbologyProtocol.readColor(backgroundColor) : nil
+      }
+
+      /// The members that are set, and those to set to null as nil.
+      public var members: [(name: String, value: MemberPayload?)] {
+        var members: [(name: String, value: MemberPayload?)] = []
+        if let title { members.append(("title", .string(title))) }
+        if let basemap { members.append(("basemap", .basemapUpdate(basemap))) }
+        if let bookmarks { members.append(("bookmarks", .newBookmarks(bookmarks))) }
+        if let initialViewpoint { members.append(("initialViewpoint", .viewpoint(initialViewpoint))) }
+        if let referenceScale { members.append(("referenceScale", .number(referenceScale))) }
+        if let minScale { members.append(("minScale", .number(minScale))) }
+        if let maxScale { members.append(("maxScale", .number(maxScale))) }
+        if let backgroundColor { members.append(("backgroundColor", .string(backgroundColor))) }
+        return members
       }
     }
 

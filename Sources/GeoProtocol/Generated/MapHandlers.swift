@@ -11,7 +11,7 @@ public protocol MapHandlers: MethodHandlers {
   typealias Update = MapProtocol.Update
   typealias Close = MapProtocol.Close
 
-  /// Creates a map.
+  /// Creates a map, with what `map/update` takes.
   static func create(_ params: Create.Params, in world: inout Types.World) throws -> Answer<Create.Result>
 
   /// One map.

@@ -160,7 +160,11 @@ package enum ParamMembers {
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "location",
       "field", "maxDistance", "maxResults", "resultAttributeNames", "outSpatialReference"
     ]),
-    "map/create": params(["id", "title", "spatialReference", "ifExists"]),
+    "map/create": params([
+      "id", "spatialReference", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
+      .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
+      "referenceScale", "minScale", "maxScale", "backgroundColor"
+    ]),
     "map/get": params(["map"]),
     "map/list": params([]),
     "map/update": params([
@@ -197,7 +201,11 @@ package enum ParamMembers {
     "overlay/labelFor": params(["overlay", "ids", "scale"]),
     "overlay/popupFor": params(["overlay", "ids"]),
     "overlay/legend": params(["overlay", "includeCounts"]),
-    "scene/create": params(["id", "title", "elevationSources", "ifExists"]),
+    "scene/create": params([
+      "id", "elevationSources", "ifExists", "title", .init("basemap", .named { basemapUpdate }),
+      .init("bookmarks", .elements(.named { newBookmark })), .init("initialViewpoint", .named { viewpoint }),
+      "referenceScale", "minScale", "maxScale", "backgroundColor", .init("baseSurface", .named { baseSurfaceUpdate })
+    ]),
     "scene/get": params(["scene"]),
     "scene/list": params([]),
     "scene/update": params([
@@ -258,11 +266,11 @@ package enum ParamMembers {
     "viewModel/define": params(["type", "doc", .init("properties", .elements(.named { propertyDefinition }))]),
     "viewModel/create": params([
       "id", "type", .init("properties", .elements(.named { propertyDefinition })), "owner", "name", "values",
-      "ifExists"
+      "setNull", "ifExists"
     ]),
     "viewModel/get": params(["viewModel"]),
     "viewModel/list": params(["owner"]),
-    "viewModel/set": params(["viewModel", "values", "path", "value", "clear"]),
+    "viewModel/set": params(["viewModel", "values", "setNull", "path", "value", "clear"]),
     "viewModel/insertItems": params(["viewModel", "path", "items", "before"]),
     "viewModel/removeItems": params(["viewModel", "path", "ids"]),
     "viewModel/moveItems": params(["viewModel", "path", "ids", "before"]),
@@ -411,7 +419,9 @@ package enum ParamMembers {
 
   package static let screenPoint: ParamShape = .object(["x", "y"])
 
-  package static let derivation: ParamShape = .object(["expression", "inputs"])
+  package static let derivation: ParamShape = .object([
+    "expression", "inputs", "each", "whereClause", .init("orderBy", .elements(.named { orderBy }))
+  ])
 
   package static let payloadProperty: ParamShape = .object([
     "name", "type", "defaultValue", "isNullable", "doc", "minimum", "maximum", "step", "values"

@@ -16,7 +16,7 @@ public protocol SceneHandlers: MethodHandlers {
   typealias MoveElevationSource = SceneProtocol.MoveElevationSource
   typealias Elevation = SceneProtocol.Elevation
 
-  /// Creates a scene over elevation rasters (GeoTIFF).
+  /// Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes.
   static func create(_ params: Create.Params, in world: inout Types.World) throws -> TaskPlan<Types, Create.Result>
 
   /// One scene.

@@ -34,7 +34,9 @@ public enum SessionProtocol {
   public enum IfExists: String, WireEnum {
     /// Refuse with `idExists`.
     case error
-    /// Answer the existing object, unchanged; a client that redraws does not create a second one.
+    /// Answer the existing object, unchanged; a client that redraws does not create a second one. An object with
+    /// another owner, type or definition (its spatial reference, source, path, properties: what no command changes)
+    /// is refused with `idExists` and the path of the param that differs. Values that commands change need not agree.
     case reuse
     /// Close the existing object of that kind, with all that closes with it, and create a new one, in one step of
     /// history; a cell of a notebook may run twice.

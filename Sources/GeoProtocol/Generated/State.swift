@@ -5,8 +5,10 @@ import JSON
 
 /// The model as one tree, to read and to observe.
 ///
-/// Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. The tree
-/// has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, `/viewModels`,
+/// Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. In a list,
+/// a segment is an index, or `@` and an item's id. A path that can never lead to a value (`/view/v1`,
+/// `/views/v1/viewPoint`) is refused with `invalidPath` and the nearest that can; ids that do not exist are allowed.
+/// The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`, `/viewModels`,
 /// `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id, and `/clock`, `/edit`,
 /// `/document`. Objects have the members of their types, null where absent, without `revision`, which is in the
 /// deltas. Deltas are JSON Patch (RFC 6902) operations: a replica that starts from the snapshot and applies them
@@ -136,7 +138,8 @@ public enum StateProtocol {
     }
   }
 
-  /// The value at a path; with `*`, all values whose paths match.
+  /// The value at a path; with `*`, all values whose paths match. Without `*`, a path may go on below the id of an
+  /// object, as in `binding`.
   public enum Get {
     public static let name: StaticString = "state/get"
 
@@ -178,8 +181,9 @@ public enum StateProtocol {
   }
 
   /// Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below
-  /// them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed,
-  /// `state/ended` says so.
+  /// them, the client's own included. A path need not exist yet. It does not go on below the id of an object, as
+  /// those of bindings do: that object has paths of its own, and a derived property follows the id. When everything
+  /// that the paths lead to was closed, `state/ended` says so.
   public enum Observe {
     public static let name: StaticString = "state/observe"
 

@@ -64,10 +64,28 @@ public enum ViewModelProtocol {
     /// has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type
     /// `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged.
     public var inputs: [String: String]?
+    /// For a property of the type `list`: a path to a list (`./people`) or a collection (`/layers`), for each item of
+    /// which `expression` computes an item of the value. The names in `expression` and `whereClause` are then
+    /// `inputs`, members of the item, and `item`, which is the item itself, or the id of an object; a name that the
+    /// objects of a collection do not have is refused with `unknownField`, a member that an item of a list does not
+    /// have is null. The value follows changes of the items. It is the default while there is no list, or one of more
+    /// than 10,000 items. View models cannot be listed.
+    public var each: String?
+    /// With `each`: only items for which it is true.
+    public var whereClause: JSONOpaque?
+    /// With `each`: the order of the items by their members (`item`: by themselves), most significant first; ties
+    /// stay in their order.
+    public var orderBy: [FeatureProtocol.OrderBy]?
 
-    public init(expression: JSONOpaque, inputs: [String: String]? = nil) {
+    public init(
+      expression: JSONOpaque, inputs: [String: String]? = nil, each: String? = nil, whereClause: JSONOpaque? = nil,
+      orderBy: [FeatureProtocol.OrderBy]? = nil
+    ) {
       self.expression = expression
       self.inputs = inputs
+      self.each = each
+      self.whereClause = whereClause
+      self.orderBy = orderBy
     }
 
     public init(from json: JSONValue) throws(JSONError) {
@@ -75,6 +93,16 @@ public enum ViewModelProtocol {
       self.expression = try SymbologyProtocol.readExpression(json["expression"])
       let inputs = json["inputs"]
       self.inputs = try inputs.isPresent ? inputs.dictionary { (e) throws(JSONError) in try e.string() } : nil
+      let each = json["each"]
+      self.each = try each.isPresent
+        ? each.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let whereClause = json["whereClause"]
+      self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+      let orderBy = json["orderBy"]
+      self.orderBy = try orderBy.isPresent
+        ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+        : nil
     }
 
     public func encode(to writer: inout JSONWriter) {
@@ -84,6 +112,18 @@ public enum ViewModelProtocol {
       if let inputs {
         writer.key("inputs")
         writer.map(inputs) { $1.value($0) }
+      }
+      if let each {
+        writer.key("each")
+        writer.value(each)
+      }
+      if let whereClause {
+        writer.key("whereClause")
+        whereClause.encode(to: &writer)
+      }
+      if let orderBy {
+        writer.key("orderBy")
+        writer.array(orderBy) { $0.encode(to: &$1) }
       }
       writer.endObject()
     }
@@ -509,14 +549,16 @@ public enum ViewModelProtocol {
       public var owner: String?
       /// Shares it under this name, at its owner if that is a node, else at the session.
       public var name: String?
-      /// Initial values other than the defaults.
+      /// Initial values other than the defaults. Null is a value, as in `viewModel/set`.
       public var values: JSONOpaque?
+      /// Properties that are null, for clients that cannot write null in `values`.
+      public var setNull: [String]?
       /// What to do when an object has that id already.
       public var ifExists: SessionProtocol.IfExists
 
       public init(
         id: String? = nil, type: String? = nil, properties: [ViewModelProtocol.PropertyDefinition]? = nil,
-        owner: String? = nil, name: String? = nil, values: JSONOpaque? = nil,
+        owner: String? = nil, name: String? = nil, values: JSONOpaque? = nil, setNull: [String]? = nil,
         ifExists: SessionProtocol.IfExists = .error
       ) {
         self.id = id
@@ -525,6 +567,7 @@ public enum ViewModelProtocol {
         self.owner = owner
         self.name = name
         self.values = values
+        self.setNull = setNull
         self.ifExists = ifExists
       }
 
@@ -544,6 +587,10 @@ public enum ViewModelProtocol {
         self.name = try name.isPresent ? ViewModelProtocol.readPropertyName(name) : nil
         let values = json["values"]
         self.values = try values.isPresent ? values.opaque("object") : nil
+        let setNull = json["setNull"]
+        self.setNull = try setNull.isPresent
+          ? setNull.array("array of at most 1000 elements", 0...1000, ViewModelProtocol.readPropertyName)
+          : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? SessionProtocol.IfExists(from: ifExists) : .error
       }
@@ -614,16 +661,18 @@ public enum ViewModelProtocol {
     }
   }
 
-  /// Sets and clears values atomically; `path` sets a part of a value. Null among `values` means unchanged; `path`
-  /// without `value` sets null, and `clear` sets the default.
+  /// Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.
   public enum Set {
     public static let name: StaticString = "viewModel/set"
 
     public struct Params: JSONDecodable, Sendable {
       /// Its id.
       public var viewModel: String
-      /// New values, each of its property's type.
+      /// New values, each of its property's type. As the names are the client's, null is a value: it is set where the
+      /// property is nullable, else refused with `wrongType`. Properties without a value here stay as they are.
       public var values: JSONOpaque?
+      /// Properties to set to null, for clients that cannot write null in `values`.
+      public var setNull: [String]?
       /// A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`. The last member may
       /// be new.
       public var path: String?
@@ -634,11 +683,12 @@ public enum ViewModelProtocol {
       public var clear: [String]?
 
       public init(
-        viewModel: String, values: JSONOpaque? = nil, path: String? = nil, value: JSONOpaque? = nil,
-        clear: [String]? = nil
+        viewModel: String, values: JSONOpaque? = nil, setNull: [String]? = nil, path: String? = nil,
+        value: JSONOpaque? = nil, clear: [String]? = nil
       ) {
         self.viewModel = viewModel
         self.values = values
+        self.setNull = setNull
         self.path = path
         self.value = value
         self.clear = clear
@@ -649,6 +699,10 @@ public enum ViewModelProtocol {
         self.viewModel = try SessionProtocol.readObjectId(json["viewModel"])
         let values = json["values"]
         self.values = try values.isPresent ? values.opaque("object") : nil
+        let setNull = json["setNull"]
+        self.setNull = try setNull.isPresent
+          ? setNull.array("array of at most 1000 elements", 0...1000, ViewModelProtocol.readPropertyName)
+          : nil
         let path = json["path"]
         self.path = try path.isPresent
           ? path.string("string of at most 1024 characters") { (0...1024).contains($0.unicodeScalars.count) }

@@ -30,7 +30,7 @@ public protocol ViewModelHandlers: MethodHandlers {
   /// View models, in the order of their creation.
   static func list(_ params: List.Params, in world: Types.World) throws -> List.Result
 
-  /// Sets and clears values atomically; `path` sets a part of a value.
+  /// Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.
   static func set(_ params: Set.Params, in world: inout Types.World) throws -> Answer<Set.Result>
 
   /// Inserts items into a list whose items are ids, or objects with an `id`.

@@ -2,13 +2,14 @@
 
 import GeoModel
 import GeoProtocol
+import Geometry
 import WireCoding
 
 extension LayerService {
   package static func add(_ params: Add.Params, in world: inout World) throws -> Answer<Add.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, &world)
+      try reused(params.id, params.ifExists, .feature, in: content, params.source, params.sourceLayer, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, at: Wire.position(params.role, params.group, params.index))
@@ -18,7 +19,7 @@ extension LayerService {
   package static func addGroup(_ params: AddGroup.Params, in world: inout World) throws -> Answer<AddGroup.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, &world)
+      try reused(params.id, params.ifExists, .group, in: content, nil, nil, &world)
       ?? world.addGroupLayer(
         id: params.id.map { ID($0) }, to: content, name: params.name,
         visibilityMode: .init(params.visibilityMode),
@@ -29,7 +30,7 @@ extension LayerService {
   package static func addTable(_ params: AddTable.Params, in world: inout World) throws -> Answer<AddTable.Result> {
     let content = try Wire.content(params.map, params.scene)
     let layer =
-      try reused(params.id, params.ifExists, in: content, &world)
+      try reused(params.id, params.ifExists, .table, in: content, params.source, params.sourceLayer, &world)
       ?? world.addLayer(
         id: params.id.map { ID($0) }, to: content, over: ID(params.source), sourceLayer: params.sourceLayer,
         name: params.name, asTable: true, at: LayerPosition(index: params.index))
@@ -45,10 +46,19 @@ extension LayerService {
     return { .init(revision: $0.revision, layers: $0.siblings(of: ID(params.layer)).map(\.rawValue)) }
   }
 
-  /// The layer that `ifExists: "reuse"` finds, if it belongs to the same map or scene.
+  /// The layer that `ifExists: "reuse"` finds.
   private static func reused(
-    _ id: String?, _ ifExists: SessionProtocol.IfExists, in content: ViewContent, _ world: inout World
+    _ id: String?, _ ifExists: SessionProtocol.IfExists, _ kind: Layer.Kind, in content: ViewContent,
+    _ source: String?, _ sourceLayer: String?, _ world: inout World
   ) throws -> Layer? {
-    try world.existing(id, ifExists, Layer.self).flatMap { $0.container == content ? $0 : nil }
+    let container = content.reference.collection.noun
+    return try world.existing(id, ifExists, Layer.self) { layer, _ in
+      [
+        // Layers of another kind are made by another method, not with other params.
+        "id": layer.kind == kind, container: layer.container == content,
+        "source": layer.features?.source.rawValue == source,
+        "sourceLayer": sourceLayer == nil || Text(sourceLayer) == layer.features?.schema.name,
+      ]
+    }
   }
 }

@@ -12,12 +12,19 @@ package enum LocationService: LocationHandlers {
   package static func createSimulated(_ params: CreateSimulated.Params, in world: inout World) throws -> Answer<
     JSONOpaque
   > {
-    try world.made(params.id, params.ifExists) { world, id in
+    let owner = try Wire.object(params.owner, "owner", in: world)
+    let startTime = try params.startTime.map { try instant($0, "/params/startTime") }
+    return try world.made(params.id, params.ifExists, matches: { (source: LocationSource, _) in
+      [
+        "owner": source.owner == owner, "velocity": source.velocity == params.velocity,
+        "interval": source.interval == params.interval, "loops": source.loops == params.loops,
+        "startTime": source.startTime == startTime,
+      ]
+    }) { world, id in
       try world.createSimulatedLocationSource(
         id: id, line: try Wire.geometry(params.line),
         reference: try world.canonical(params.spatialReference) ?? .wgs84, velocity: params.velocity,
-        interval: params.interval, startTime: try params.startTime.map { try instant($0, "/params/startTime") },
-        loops: params.loops, owner: try Wire.object(params.owner, "owner", in: world))
+        interval: params.interval, startTime: startTime, loops: params.loops, owner: owner)
     }
   }
 

@@ -10,7 +10,12 @@ import WireCoding
 
 package enum OverlayService: OverlayHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    try world.made(params.id, params.ifExists) { world, id in
+    try world.made(params.id, params.ifExists, matches: { (overlay: Overlay, world) in
+      [
+        "view": overlay.view == ID(params.view),
+        "spatialReference": try world.canonical(params.spatialReference) == overlay.reference,
+      ]
+    }) { world, id in
       try world.createOverlay(
         id: id, on: ID(params.view), reference: SpatialReference(params.spatialReference),
         try Wire.changes(params.members))

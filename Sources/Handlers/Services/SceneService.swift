@@ -11,12 +11,17 @@ import WireCoding
 
 package enum SceneService: SceneHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Plan<JSONOpaque> {
+    if params.ifExists == .reuse, let scene = params.id.flatMap({ world.scenes[ID($0)] }) {
+      return TaskPlan { _ in { Wire.object(scene, $0) } }
+    }
     let id = params.id.map { SceneID($0) }
-    if let plan = try world.reused(id, params.ifExists) { return plan }
+    try world.checkFree(id, params.ifExists)
     @Sendable func add(_ elevationSources: [any ElevationSource], to world: inout World) throws -> JSONOpaque {
       // Another request may have created it while this task ran.
-      if let scene = try world.existing(params.id, params.ifExists, Scene.self) { return Wire.object(scene, world) }
-      return Wire.object(try world.addScene(id: id, title: params.title, elevationSources: elevationSources), world)
+      if let scene = try world.existing(params.id, params.ifExists, Scene.self, { _, _ in [:] }) { return Wire.object(scene, world) }
+      let scene = try world.addScene(id: id, title: nil, elevationSources: elevationSources)
+      try world.updateContent(of: .scene(scene.id), try Wire.changes(params.members))
+      return try Wire.object(scene.id, in: world)
     }
     if params.elevationSources.isEmpty { return TaskPlan(.edit, answer: try add([], to: &world)) }
     return TaskPlan(.openRaster) { worker in

@@ -16,7 +16,6 @@ package enum SourceService: SourceHandlers {
 
   package static func open(_ params: Open.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     let id = params.id.map { SourceID($0) }
-    if let plan = try world.reused(id, params.ifExists) { return plan }
     if let driver = params.driver, FeatureDriver(rawValue: driver) == nil {
       throw RPCError(
         .unknownFormat, "There is no driver \"\(driver)\".", path: "/params/driver",
@@ -33,7 +32,7 @@ package enum SourceService: SourceHandlers {
       throw RPCError(
         .invalidParams, "override is about spatialReference.", path: "/params/spatialReference", expected: "string")
     }
-    return plan(id: id, params.ifExists) { files in
+    return try plan(id: id, params.ifExists, in: &world) { files in
       var file = FileOrigin(path: try files.path(params.path))
       (file.driver, file.xField, file.yField) = (params.driver, params.xField, params.yField)
       (file.encoding, file.reference, file.overrides) = (params.encoding, reference, params.override)
@@ -43,7 +42,6 @@ package enum SourceService: SourceHandlers {
 
   package static func openInline(_ params: OpenInline.Params, in world: inout World) throws -> Plan<JSONOpaque> {
     let id = params.id.map { SourceID($0) }
-    if let plan = try world.reused(id, params.ifExists) { return plan }
     let reference = try world.canonical(params.spatialReference)
     if let columns = params.columns {
       guard params.data == nil else { throw ModelError.oneOf(["data", "columns"]) }
@@ -53,7 +51,7 @@ package enum SourceService: SourceHandlers {
         let path = "/params/fields/\(index)/name"
         throw RPCError(.invalidParams, "The name at \(path) contains NUL.", path: path, expected: "a name without NUL")
       }
-      return plan(id: id, params.ifExists) { _ in
+      return try plan(id: id, params.ifExists, in: &world) { _ in
         .columns(try ColumnSources.data(columns, fields: fields, in: reference, at: "/columns"))
       }
     }
@@ -68,22 +66,53 @@ package enum SourceService: SourceHandlers {
         expected: "GeoJSON with at most \(inlineDepthLimit) levels of arrays and objects")
     }
     let bytes = Array(value.jsonText.utf8)
-    return plan(id: id, params.ifExists) { _ in .inline(bytes, reference: reference) }
+    return try plan(id: id, params.ifExists, in: &world) { _ in .inline(bytes, reference: reference) }
   }
 
   private static func plan(
-    id: SourceID?, _ ifExists: SessionProtocol.IfExists,
+    id: SourceID?, _ ifExists: SessionProtocol.IfExists, in world: inout World,
     _ origin: @escaping @Sendable (FilePaths) throws -> SourceOrigin
-  ) -> Plan<JSONOpaque> {
-    TaskPlan(.openSource) { worker in
+  ) throws -> Plan<JSONOpaque> {
+    if ifExists == .reuse, let source = id.flatMap({ world.sources[$0] }) {
+      return TaskPlan { worker in
+        let origin = try origin(worker.files)
+        return { world in
+          try world.checkReuse(of: source, matches(source.origin, origin))
+          return Wire.object(source, world)
+        }
+      }
+    }
+    try world.checkFree(id, ifExists)
+    return TaskPlan(.openSource) { worker in
       let origin = try origin(worker.files)
       let (driver, layers, warnings) = try schema(of: origin, worker) { worker.work.report($0) }
       return { world in
         // Another request may have opened it while this task ran.
-        if let source = try world.existing(id?.rawValue, ifExists, Source.self) { return Wire.object(source, world) }
+        let existing = try world.existing(id?.rawValue, ifExists, Source.self) { source, _ in
+          matches(source.origin, origin)
+        }
+        if let existing { return Wire.object(existing, world) }
         let source = try world.addSource(id: id, driver: driver, origin: origin, layers: layers, warnings: warnings)
         return Wire.object(source, world)
       }
+    }
+  }
+
+  /// Whether a source has the origin that params ask for. Data in them are values, which need not be equal.
+  private static func matches(_ old: SourceOrigin, _ new: SourceOrigin) -> KeyValuePairs<String, Bool> {
+    switch (old, new) {
+    case (.file(let old), .file(let new)):
+      [
+        "path": Text(old.path) == Text(new.path), "driver": old.driver == new.driver,
+        "xField": old.xField == new.xField, "yField": old.yField == new.yField, "encoding": old.encoding == new.encoding,
+        "spatialReference": old.reference == new.reference, "override": old.overrides == new.overrides,
+      ]
+    case (.inline(_, let old), .inline(_, let new)): ["spatialReference": old == new]
+    case (.columns(let old), .columns(let new)):
+      ["fields": old.layer.fields == new.layer.fields, "spatialReference": old.reference == new.reference]
+    case (_, .file): ["path": false]
+    case (_, .inline): ["data": false]
+    case (_, .columns): ["columns": false]
     }
   }
 

@@ -10,7 +10,10 @@ import WireCoding
 
 package enum ViewService: ViewHandlers {
   package static func create(_ params: Create.Params, in world: inout World) throws -> Answer<JSONOpaque> {
-    try world.made(params.id, params.ifExists) { world, id in
+    try world.made(params.id, params.ifExists, matches: { (_: View, _) in
+      // A command sets the map or scene that a view shows, and its screen.
+      [:]
+    }) { world, id in
       try world.createView(
         id: id, over: try Wire.content(params.map, params.scene),
         screen: Screen(width: params.width, height: params.height, dpi: params.dpi),
@@ -92,8 +95,10 @@ package enum ViewService: ViewHandlers {
   package static func toLocation(_ params: ToLocation.Params, in world: World) throws -> ToLocation.Result {
     let view = try world.views.require(ID(params.view))
     let reference = try world.canonical(params.spatialReference) ?? view.reference.reference
-    let locations = try world.transformer.transformEach(
-      params.points.map { view.location(x: $0.x, y: $0.y) }, from: view.reference.reference, to: reference)
+    let locations = exact(
+      try world.transformer.transformEach(
+        params.points.map { view.location(x: $0.x, y: $0.y) }, from: view.reference.reference, to: reference),
+      view.reference.reference, to: reference.definition)
     return .init(
       revision: world.revision, spatialReference: reference.definition,
       locations: Wire.list(locations) { Wire.opaque(.point($0)) }, failed: Wire.failures(locations))
@@ -105,13 +110,33 @@ package enum ViewService: ViewHandlers {
       let point = try Wire.point(location)
       return Point(x: point.x, y: point.y)
     }
-    let moved = try world.transformer.transformEach(
-      locations, from: SpatialReference(params.spatialReference), to: view.reference.reference)
-    let points = Wire.list(moved) { point in
-      let screenPoint = view.screenPoint(nearest: point)
-      return ViewProtocol.ScreenPoint(x: screenPoint.x, y: screenPoint.y)
+    let reference = SpatialReference(params.spatialReference)
+    let moved = exact(
+      try world.transformer.transformEach(locations, from: reference, to: view.reference.reference), reference,
+      to: "the map")
+    let onScreen = moved.map { result in
+      result.map { location in
+        let point = view.screenPoint(nearest: location)
+        return Point(x: point.x, y: point.y)
+      }
     }
-    return .init(revision: world.revision, points: points, failed: Wire.failures(moved))
+    let points = exact(onScreen, reference, to: "pixels")
+    return .init(
+      revision: world.revision, points: Wire.list(points) { ViewProtocol.ScreenPoint(x: $0.x, y: $0.y) },
+      failed: Wire.failures(points))
+  }
+
+  /// Coordinates beyond the limit of what doubles represent exactly, infinite ones among them, as failures.
+  private static func exact(
+    _ points: [Result<Point, TransformError>], _ source: SpatialReference, to target: String
+  ) -> [Result<Point, TransformError>] {
+    let limit = 0x1p53
+    return points.enumerated().map { index, result in
+      result.flatMap { point in
+        abs(point.x) <= limit && abs(point.y) <= limit
+          ? result : .failure(.outsideDomain(index: index, from: source.definition, to: target))
+      }
+    }
   }
 
   package static func setLocationDisplay(

@@ -14,7 +14,7 @@ extension RPCError {
     /// The path of a value, from its pointer within the member that contains it.
     func path(_ pointer: String) -> String? {
       let names = [
-        ("values", pointer), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", ""), ("path", ""),
+        ("values", pointer), ("setNull", ""), ("items", pointer), ("ids", pointer), ("defaultValue", ""), ("value", ""), ("path", ""),
       ]
       return names.first { root?.member($0.0).isPresent ?? false }.map { "\(prefix)/\($0.0)\($0.1)" }
     }

@@ -150,12 +150,18 @@ class BindingMethods(SyncCaller):
     equal.
 
     A path leads to a property (`/layers/l1/opacity`) or to a part of its value
-    (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. A
-    path is writable if a command sets its value: properties of view models, members that `map/update`,
-    `scene/update`, `layer/update` and `overlay/update` take, a view's `viewpoint`, `center`, `scale`,
-    `rotation`, `map`, `scene`, size and `locationDisplay`, and environment values
-    (`/views/v1/environment/units`). Bindings and links are not saved, and end with the objects of their
-    paths. Bindings are not undone; a link is undone and redone with the step in which it was created.
+    (`/viewModels/pizza/ingredients/cheese/amount`). Every path can be read and be the source of a link. In a
+    list, a name is an index, or `@` and the id of an item: `/viewModels/people/list/@p1/name` is that of the
+    same person wherever in the list, and has no value once the person is removed. (An item's id is its text,
+    or its member `id`.) A path that goes on below the id of an object leads into that object:
+    `/views/v1/map/title` to the title of the view's map, `/viewModels/panel/selected/name`, if `selected` is
+    a `reference`, to the name of what is selected, `/environments/m1/objects/quiz/score` into the view model
+    that is shared; it has no value while the id is null. A path is writable if a command sets its value:
+    properties of view models, members that `map/update`, `scene/update`, `layer/update` and `overlay/update`
+    take, a view's `viewpoint`, `center`, `scale`, `rotation`, `map`, `scene`, size and `locationDisplay`, and
+    environment values (`/views/v1/environment/units`). Bindings and links are not saved, and end with the
+    objects of their paths. Bindings are not undone; a link is undone and redone with the step in which it was
+    created.
     """
 
     def create(
@@ -260,9 +266,9 @@ class BindingMethods(SyncCaller):
         value: Any | None = None,
         meta: t.Meta | None = None,
     ) -> t.BindingSetResult:
-        """Sets the value of a binding, by the command that owns its path, with the errors of that command. A
-        path to a missing part of a view model's or an environment's value, such as a removed item, is
-        refused with `invalidPath`; `state/set` and `viewModel/set` create missing parts.
+        """Sets the value of a binding, by the command that owns its path, with the errors of that command. As
+        in `state/set`, the last name of the path may be a new member of an object or dictionary; a path
+        through a missing part, or to a missing item of a list, is refused with `invalidPath`.
 
         Args:
             binding: Its id.
@@ -406,6 +412,7 @@ class BindingMethods(SyncCaller):
                 or a binding that is read-only.
             NotWritableError: No command sets this path.
             UnknownPropertyError: The view model has no property of that name.
+            WrongTypeError: A value is not of the declared type, or not of the type that its target has.
             InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
                 combines `*` with other characters.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
@@ -4729,26 +4736,50 @@ class MapMethods(SyncCaller):
         self,
         *,
         id: t.ObjectId | None = None,
-        title: str | None = None,
         spatial_reference: t.SpatialReference | None = None,
         if_exists: t.IfExists | None = None,
+        title: str | None = None,
+        basemap: t.BasemapUpdate | None = None,
+        bookmarks: Sequence[t.NewBookmark] | None = None,
+        initial_viewpoint: t.Viewpoint | None = None,
+        reference_scale: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
+        background_color: t.Color | None = None,
         meta: t.Meta | None = None,
     ) -> t.Map:
-        """Creates a map.
+        """Creates a map, with what `map/update` takes.
 
         Args:
             id: The new object's id; minted when absent.
-            title: Its title. (at most 1024 characters)
             spatial_reference: The spatial reference of the map; projected or geographic. (default
                 "EPSG:3857")
             if_exists: What to do when an object has that id already. (default "error")
+            title: Its title. (at most 1024 characters)
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
+            reference_scale: The denominator of the scale at which symbols have their nominal size; they
+                grow and shrink with the scale, outlines and halos included. When absent, they keep that size
+                at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
+                target of an animation, is clamped. Existing views do not change until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            background_color: The colour where nothing is drawn; none when absent.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
 
         Example:
@@ -4759,9 +4790,16 @@ class MapMethods(SyncCaller):
             _given(
                 {
                     "id": id,
-                    "title": title,
                     "spatialReference": spatial_reference,
                     "ifExists": if_exists,
+                    "title": title,
+                    "basemap": basemap,
+                    "bookmarks": bookmarks,
+                    "initialViewpoint": initial_viewpoint,
+                    "referenceScale": reference_scale,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
+                    "backgroundColor": background_color,
                     "meta": meta,
                 }
             ),
@@ -5781,19 +5819,38 @@ class SceneMethods(SyncCaller):
         self,
         *,
         id: t.ObjectId | None = None,
-        title: str | None = None,
         elevation_sources: Sequence[t.FilePath] | None = None,
         if_exists: t.IfExists | None = None,
+        title: str | None = None,
+        basemap: t.BasemapUpdate | None = None,
+        bookmarks: Sequence[t.NewBookmark] | None = None,
+        initial_viewpoint: t.Viewpoint | None = None,
+        reference_scale: float | None = None,
+        min_scale: float | None = None,
+        max_scale: float | None = None,
+        background_color: t.Color | None = None,
+        base_surface: t.BaseSurfaceUpdate | None = None,
         meta: t.Meta | None = None,
     ) -> t.Scene:
-        """Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the
-        requests that follow this one.
+        """Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes. A scene without
+        rasters exists at once, for the requests that follow this one.
 
         Args:
             id: The new object's id; minted when absent.
-            title: Its title. (at most 1024 characters)
             elevation_sources: Paths, in order of precedence. (at most 64 elements; default [])
             if_exists: What to do when an object has that id already. (default "error")
+            title: Its title. (at most 1024 characters)
+            basemap: Background and reference layers; absent when there is none.
+            bookmarks: Named viewpoints, in order. (at most 10000 elements)
+            initial_viewpoint: The viewpoint of views created without one; the world when absent.
+            reference_scale: The denominator of the scale at which symbols have their nominal size; they
+                grow and shrink with the scale, outlines and halos included. When absent, they keep that size
+                at every scale. (above 0)
+            min_scale: Views are not zoomed out beyond this denominator: a scale that is set, or is the
+                target of an animation, is clamped. Existing views do not change until they move. (above 0)
+            max_scale: Views are not zoomed in beyond this denominator; clamped likewise. (above 0)
+            background_color: The colour where nothing is drawn; none when absent.
+            base_surface: The ground.
             meta: Control fields: origin, expected revision, progress, task.
 
         Raises:
@@ -5801,6 +5858,14 @@ class SceneMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             IdExistsError: The id is in use; or it belonged to a closed object that undo or redo can
                 restore, and the new object is of a kind that makes no step of history, such as a view.
+            InvalidScaleRangeError: minScale is not greater than maxScale.
+            CameraNeedsSceneError: A camera was given for a map, or a view of one; only scenes have
+                cameras.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            EmptyGeometryError: The geometry is empty.
             LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
             FileNotFoundError: There is no such file.
             PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
@@ -5819,9 +5884,17 @@ class SceneMethods(SyncCaller):
             _given(
                 {
                     "id": id,
-                    "title": title,
                     "elevationSources": elevation_sources,
                     "ifExists": if_exists,
+                    "title": title,
+                    "basemap": basemap,
+                    "bookmarks": bookmarks,
+                    "initialViewpoint": initial_viewpoint,
+                    "referenceScale": reference_scale,
+                    "minScale": min_scale,
+                    "maxScale": max_scale,
+                    "backgroundColor": background_color,
+                    "baseSurface": base_surface,
                     "meta": meta,
                 }
             ),
@@ -6474,15 +6547,17 @@ class SourceMethods(SyncCaller):
 class StateMethods(SyncCaller):
     """The model as one tree, to read and to observe.
 
-    Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. The
-    tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`, `/locationSources`,
-    `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`, `/environments`, each by id,
-    and `/clock`, `/edit`, `/document`. Objects have the members of their types, null where absent, without
-    `revision`, which is in the deltas. Deltas are JSON Patch (RFC 6902) operations: a replica that starts
-    from the snapshot and applies them equals the model at the revision they state. Ordered lists whose
-    elements are ids, or objects with an `id`, change by `add`, `remove`, `move` and `replace` of elements,
-    each with the element's `id`. A basemap and a scene's ground change by their members, and so do the lists
-    in them.
+    Paths are JSON Pointers into the state tree (`/views/v1/viewpoint`); `*` stands for one whole segment. In
+    a list, a segment is an index, or `@` and an item's id. A path that can never lead to a value (`/view/v1`,
+    `/views/v1/viewPoint`) is refused with `invalidPath` and the nearest that can; ids that do not exist are
+    allowed. The tree has `/sources`, `/maps`, `/layers`, `/scenes`, `/views`, `/overlays`,
+    `/locationSources`, `/viewModels`, `/bindings`, `/links`, `/viewModelTypes`, `/environmentKeys`,
+    `/environments`, each by id, and `/clock`, `/edit`, `/document`. Objects have the members of their types,
+    null where absent, without `revision`, which is in the deltas. Deltas are JSON Patch (RFC 6902)
+    operations: a replica that starts from the snapshot and applies them equals the model at the revision they
+    state. Ordered lists whose elements are ids, or objects with an `id`, change by `add`, `remove`, `move`
+    and `replace` of elements, each with the element's `id`. A basemap and a scene's ground change by their
+    members, and so do the lists in them.
 
     A large delta is sent in parts while other requests are read and run; answers that state its revision or a
     later one are sent after its last part. `session/echo`, cancelled requests and refusals before a handler
@@ -6495,7 +6570,8 @@ class StateMethods(SyncCaller):
         path: str,
         meta: t.Meta | None = None,
     ) -> t.StateGetResult:
-        """The value at a path; with `*`, all values whose paths match.
+        """The value at a path; with `*`, all values whose paths match. Without `*`, a path may go on below
+        the id of an object, as in `binding`.
 
         Args:
             path: JSON Pointer, `*` for one whole segment; the whole tree when empty. (at most 1024
@@ -6528,8 +6604,9 @@ class StateMethods(SyncCaller):
         meta: t.Meta | None = None,
     ) -> t.StateObserveResult:
         """Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for
-        changes below them, the client's own included. A path need not exist yet. When everything that the
-        paths lead to was closed, `state/ended` says so.
+        changes below them, the client's own included. A path need not exist yet. It does not go on below
+        the id of an object, as those of bindings do: that object has paths of its own, and a derived
+        property follows the id. When everything that the paths lead to was closed, `state/ended` says so.
 
         Args:
             paths: JSON Pointers, `*` for one whole segment. (1 to 100 elements)
@@ -7618,6 +7695,8 @@ class ViewModelMethods(SyncCaller):
             InvalidDefinitionError: A property cannot be defined like this: its name is in use or
                 reserved, or an input is not a path.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
@@ -7656,6 +7735,7 @@ class ViewModelMethods(SyncCaller):
         owner: t.ObjectId | None = None,
         name: t.PropertyName | None = None,
         values: t.PropertyValues | None = None,
+        set_null: Sequence[t.PropertyName] | None = None,
         if_exists: t.IfExists | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
@@ -7668,7 +7748,9 @@ class ViewModelMethods(SyncCaller):
             owner: The object that owns it and whose closing closes it: a view, a map, another view model;
                 the session when absent.
             name: Shares it under this name, at its owner if that is a node, else at the session.
-            values: Initial values other than the defaults.
+            values: Initial values other than the defaults. Null is a value, as in `viewModel/set`.
+            set_null: Properties that are null, for clients that cannot write null in `values`. (at most
+                1000 elements)
             if_exists: What to do when an object has that id already. (default "error")
             meta: Control fields: origin, expected revision, progress, task.
 
@@ -7687,6 +7769,8 @@ class ViewModelMethods(SyncCaller):
             InvalidDefinitionError: A property cannot be defined like this: its name is in use or
                 reserved, or an input is not a path.
             DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidPathError: The text is not a JSON Pointer into the state tree, or has a segment that
+                combines `*` with other characters.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
             ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
@@ -7707,6 +7791,7 @@ class ViewModelMethods(SyncCaller):
                     "owner": owner,
                     "name": name,
                     "values": values,
+                    "setNull": set_null,
                     "ifExists": if_exists,
                     "meta": meta,
                 }
@@ -7765,17 +7850,22 @@ class ViewModelMethods(SyncCaller):
         *,
         view_model: t.ObjectId,
         values: t.PropertyValues | None = None,
+        set_null: Sequence[t.PropertyName] | None = None,
         path: str | None = None,
         value: Any | None = None,
         clear: Sequence[str] | None = None,
         meta: t.Meta | None = None,
     ) -> t.ViewModel:
-        """Sets and clears values atomically; `path` sets a part of a value. Null among `values` means
-        unchanged; `path` without `value` sets null, and `clear` sets the default.
+        """Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets
+        null.
 
         Args:
             view_model: Its id.
-            values: New values, each of its property's type.
+            values: New values, each of its property's type. As the names are the client's, null is a
+                value: it is set where the property is nullable, else refused with `wrongType`. Properties
+                without a value here stay as they are.
+            set_null: Properties to set to null, for clients that cannot write null in `values`. (at most
+                1000 elements)
             path: A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`.
                 The last member may be new. (at most 1024 characters)
             value: The new value at `path`; null when absent.
@@ -7806,6 +7896,7 @@ class ViewModelMethods(SyncCaller):
                 {
                     "viewModel": view_model,
                     "values": values,
+                    "setNull": set_null,
                     "path": path,
                     "value": value,
                     "clear": clear,
