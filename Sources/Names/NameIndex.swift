@@ -5,7 +5,8 @@ import Sorting
 /// How well a name matches a text.
 public struct NameMatch: Hashable, Sendable {
   public let row: UInt32
-  /// 100 for an equal name, 90 for a name that begins with the text, 80 if another word of the name does, less for edits.
+  /// 100 for an equal name, 90 for a name that begins with the text, 80 if another word of the name does, or if each word of
+  /// the text begins one of the name, 70 if the text has all words of the name, less for edits.
   public let score: Int
 
   package init(row: UInt32, score: Int) { (self.row, self.score) = (row, score) }
@@ -61,6 +62,7 @@ package final class NameIndex: Sendable {
     var scores: [(row: Int, score: Int)] = []
     bytes.withUnsafeBufferPointer { bytes in
       addPrefixed(query, bytes, to: &scores)
+      addWords(query, bytes, to: &scores)
       if minScore < 80 { addEdited(query, bytes, to: &scores) }
     }
     scores.sort { $0.row != $1.row ? $0.row < $1.row : $0.score > $1.score }
@@ -74,15 +76,50 @@ package final class NameIndex: Sendable {
   private func addPrefixed(
     _ query: NameQuery, _ bytes: UnsafeBufferPointer<UInt8>, to scores: inout [(row: Int, score: Int)]
   ) {
-    var index = words.partitioningIndex { Self.order(bytes, Int($0), query.bytes) >= 0 }
-    while index < words.count, Self.order(bytes, Int(words[index]), query.bytes) == 0 {
-      let word = words[index]
-      let row = starts.partitioningIndex { $0 > word } - 1
+    for word in words[range(of: query.bytes, bytes)] {
+      let row = row(of: word)
       let isStart = starts[row] == word
       let isWhole = bytes[Int(word) + query.bytes.count] == 0
       scores.append((row, isStart ? isWhole ? 100 : 90 : 80))
-      index += 1
     }
+  }
+
+  /// Adds names in which each word of the text begins a word, and names of which all words are in the text.
+  private func addWords(
+    _ query: NameQuery, _ bytes: UnsafeBufferPointer<UInt8>, to scores: inout [(row: Int, score: Int)]
+  ) {
+    let ranges = query.words.map { range(of: $0, bytes) }
+    guard let rarest = ranges.min(by: { $0.count < $1.count }) else { return }
+    for word in words[rarest] {
+      var rest = nameWords(row(of: word), bytes)
+      let hasAll = query.words.allSatisfy { word in
+        guard let index = rest.firstIndex(where: { $0.starts(with: word) }) else { return false }
+        rest.remove(at: index)
+        return true
+      }
+      if hasAll { scores.append((row(of: word), 80)) }
+    }
+    for (text, range) in zip(query.words, ranges) {
+      for word in words[range] {
+        // Equal words come before longer ones.
+        guard bytes[Int(word) + text.count] <= 0x20 else { break }
+        let row = row(of: word)
+        guard starts[row] == word, nameWords(row, bytes).allSatisfy({ query.words.contains(Array($0)) }) else { continue }
+        scores.append((row, 70))
+      }
+    }
+  }
+
+  private func nameWords(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Slice<UnsafeBufferPointer<UInt8>>] {
+    bytes[Int(starts[row])..<Int(starts[row + 1]) - 1].split(separator: 0x20)
+  }
+
+  private func row(of word: UInt32) -> Int { starts.partitioningIndex { $0 > word } - 1 }
+
+  /// The texts in ``words`` that have the prefix.
+  private func range(of prefix: [UInt8], _ bytes: UnsafeBufferPointer<UInt8>) -> Range<Int> {
+    let start = words.partitioningIndex { Self.order(bytes, Int($0), prefix) >= 0 }
+    return start..<words.partitioningIndex { Self.order(bytes, Int($0), prefix) > 0 }
   }
 
   /// -1 if the text is before all texts with the prefix, 0 if it has the prefix, 1 if it is after them.

@@ -6,6 +6,8 @@ import TextFormatting
 public struct NameQuery: Sendable {
   /// The folded text, in UTF-8.
   let bytes: [UInt8]
+  /// The words of the text if it has several, longest first.
+  let words: [[UInt8]]
   let letters: [UInt32]
   let signature: UInt64
   /// Maximum number of edits of a match.
@@ -16,6 +18,8 @@ public struct NameQuery: Sendable {
     let bytes = NameText.folded(text)
     guard !bytes.isEmpty else { return nil }
     self.bytes = bytes
+    let words = bytes.split(separator: 0x20).map(Array.init)
+    self.words = words.count > 1 ? words.sorted { $0.count > $1.count } : []
     letters = bytes.withUnsafeBufferPointer { NameText.letters($0) }
     signature = NameText.signature(letters)
     maximumEdits = letters.count < 3 ? 0 : letters.count < 6 ? 1 : 2
@@ -26,7 +30,13 @@ enum NameText {
   /// Maximum number of bytes of a name that are compared.
   static let limit = 255
 
-  /// Lower case, without accents; ASCII characters other than letters and digits become one space between words.
+  /// What is written for letters from which no accent can be taken, in lower case. `ACCENTI` keeps these.
+  private static let plain: [Unicode.Scalar: String] = [
+    "æ": "ae", "ð": "d", "đ": "d", "ħ": "h", "ı": "i", "ĸ": "k", "ŀ": "l", "ł": "l", "ŋ": "n", "ø": "o", "œ": "oe",
+    "ß": "ss", "ŧ": "t", "þ": "th",
+  ]
+
+  /// Lower case, without accents and strokes; ASCII characters other than letters and digits become one space between words.
   static func folded(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     var isApart = false
@@ -51,7 +61,7 @@ enum NameText {
         switch scalar.value {
         case 0x30...0x39, 0x61...0x7A, 0xA1...:
           separated()
-          bytes.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+          bytes.append(contentsOf: (plain[scalar] ?? String(scalar)).utf8)
         default: isApart = true
         }
       }
