@@ -71,8 +71,21 @@ import Testing
     #expect(back.read { answer in sent.read { answer["id"].isEqual(to: $0) && answer["id"].kind == $0.kind } })
   }
 
+  @Test(arguments: ["1.0", "1e2", "10E-1", "-2.50e1"])
+  func `a whole number as an id is answered as it was written`(id: String) {
+    let harness = Harness()
+    #expect(harness.answer(id, "echo").first?.contains(#""id":\#(id),"result""#) == true)
+  }
+
+  @Test func `1 and 1 point 0 are one id, for cancels too`() {
+    let harness = Harness()
+    #expect(harness.answer("1.0", "wait") == [])
+    #expect(harness.answer("1", "echo").map { Failure($0) } == [Failure("null", -32600, "invalidRequest")])
+    #expect(harness.lines(cancel("1e0")).first?.contains(#""id":1.0,"error":{"code":-32800"#) == true)
+  }
+
   @Test(arguments: [
-    ("null", "null"), ("1.5", "1.5"), ("1.0", "1.0"), ("1e2", "1e2"),
+    ("null", "null"), ("1.5", "1.5"), ("1e30", "1e30"),
     ("18446744073709551616", "18446744073709551616"), ("-9223372036854775809", "-9223372036854775809"),
     ("true", "null"), ("{}", "null"), ("[1]", "null"),
   ])
