@@ -1,5 +1,6 @@
 // Converts CQL2 JSON to text, so that there is one parser. Its errors are mapped back to the JSON values that caused them.
 
+import Geometry
 import JSON
 import Sorting
 

@@ -12,6 +12,10 @@ public struct MethodInfo: Sendable {
   public let domain: String
   public let shape: MethodShape
   public let since: String
+  /// The names of all params but `meta`.
+  public let params: [String]
+  /// Those that must be given.
+  public let required: [String]
   /// Besides those that any method may answer.
   public let errors: [ErrorKind]
 }
@@ -27,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "56556299d588d65a"
+  public static let hash = "4b35b75654c760ce"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -37,42 +41,53 @@ public enum WireProtocol {
   public static let methods: [MethodInfo] = [
     MethodInfo(
       name: "initialize", domain: "session", shape: .lifecycle, since: "0.1.0",
+      params: ["processId", "clientInfo", "protocolVersions", "rootPath", "rootUri", "trace", "strict"], required:
+      [],
       errors: [.versionMismatch, .alreadyInitialized, .pathRefused]
     ),
     MethodInfo(
       name: "shutdown", domain: "session", shape: .lifecycle, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "session/echo", domain: "session", shape: .query, since: "0.1.0",
+      params: ["value"], required: [],
       errors: []
     ),
     MethodInfo(
       name: "session/status", domain: "session", shape: .session, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "session/describe", domain: "session", shape: .query, since: "0.1.0",
+      params: ["methods", "domain", "detail"], required: [],
       errors: []
     ),
     MethodInfo(
-      name: "rpc.discover", domain: "session", shape: .lifecycle, since: "0.1.0",
+      name: "rpc.discover", domain: "session", shape: .query, since: "0.1.0",
+      params: ["methods", "domain", "detail"], required: [],
       errors: []
     ),
     MethodInfo(
       name: "binding/create", domain: "binding", shape: .command, since: "0.1.0",
+      params: ["id", "path", "constant", "access", "owner", "ifExists"], required: [],
       errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .contentModified]
     ),
     MethodInfo(
       name: "binding/get", domain: "binding", shape: .query, since: "0.1.0",
+      params: ["binding"], required: ["binding"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "binding/list", domain: "binding", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "binding/set", domain: "binding", shape: .command, since: "0.1.0",
+      params: ["binding", "value"], required: ["binding"],
       errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .duplicateItem,
       .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
       .unknownSpatialReference, .libraryMissing, .idExists, .cameraNeedsScene, .unknownField, .expressionSyntax,
@@ -81,192 +96,256 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "binding/close", domain: "binding", shape: .command, since: "0.1.0",
+      params: ["binding"], required: ["binding"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "binding/link", domain: "binding", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .expressionSyntax,
-      .expressionType, .expressionTooDeep, .unknownField, .contentModified]
+      params: ["id", "first", "second", "direction", "transform", "inverse", "owner", "ifExists"], required:
+      ["first", "second"],
+      errors: [.unknownId, .idExists, .invalidPath, .notWritable, .readOnly, .unknownProperty, .wrongType,
+      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .contentModified]
     ),
     MethodInfo(
       name: "binding/unlink", domain: "binding", shape: .command, since: "0.1.0",
+      params: ["link"], required: ["link"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "bookmark/add", domain: "bookmark", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "id", "name", "viewpoint", "index"], required: ["name", "viewpoint"],
       errors: [.unknownId, .idExists, .indexOutOfRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "bookmark/remove", domain: "bookmark", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "bookmark"], required: ["bookmark"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "bookmark/move", domain: "bookmark", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "bookmark", "index"], required: ["bookmark", "index"],
       errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "clock/get", domain: "clock", shape: .session, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "clock/set", domain: "clock", shape: .command, since: "0.1.0",
+      params: ["mode", "now", "tickRate"], required: [],
       errors: [.invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "clock/advance", domain: "clock", shape: .session, since: "0.1.0",
+      params: ["seconds"], required: ["seconds"],
       errors: [.clockIsReal, .tooManyTicks]
     ),
     MethodInfo(
       name: "cluster/query", domain: "cluster", shape: .task, since: "0.2.0",
+      params: ["maxBytes", "layer", "overlay", "view", "scale", "zoom", "envelope", "spatialReference",
+      "returnSymbols", "returnPopups", "offset", "limit"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .contentModified, .resultTooLarge]
     ),
     MethodInfo(
       name: "cluster/members", domain: "cluster", shape: .task, since: "0.2.0",
-      errors: [.unknownId, .wrongKind, .notLoaded, .contentModified]
+      params: ["maxBytes", "layer", "overlay", "cluster", "offset", "limit"], required: ["cluster"],
+      errors: [.unknownId, .wrongKind, .notLoaded, .contentModified, .resultTooLarge]
     ),
     MethodInfo(
       name: "cluster/points", domain: "cluster", shape: .task, since: "0.2.0",
+      params: ["points", "spatialReference", "zoom", "maxZoom", "radius", "offset", "limit", "returnMembers"],
+      required: ["points", "zoom"],
       errors: [.unknownSpatialReference, .transformFailed, .libraryMissing, .columnLengths, .invalidItems,
       .invalidGeometry, .contentModified, .resultTooLarge]
     ),
     MethodInfo(
       name: "document/new", domain: "document", shape: .session, since: "0.1.0",
+      params: [], required: [],
       errors: [.contentModified]
     ),
     MethodInfo(
       name: "document/open", domain: "document", shape: .task, since: "0.1.0",
+      params: ["path"], required: ["path"],
       errors: [.fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew, .openFailed,
       .readerFailed, .libraryMissing, .unknownFormat, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "document/save", domain: "document", shape: .task, since: "0.1.0",
+      params: [], required: [],
       errors: [.documentUntitled, .pathRefused, .notAFile, .saveFailed, .documentTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "document/saveAs", domain: "document", shape: .task, since: "0.1.0",
+      params: ["path"], required: ["path"],
       errors: [.pathRefused, .notAFile, .saveFailed, .documentTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "document/revert", domain: "document", shape: .task, since: "0.1.0",
+      params: [], required: [],
       errors: [.documentUntitled, .fileNotFound, .pathRefused, .notAFile, .invalidDocument, .documentTooNew,
       .openFailed, .readerFailed, .libraryMissing, .unknownFormat, .contentModified, .unknownId]
     ),
     MethodInfo(
       name: "document/get", domain: "document", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "edit/undo", domain: "edit", shape: .command, since: "0.1.0",
+      params: ["steps"], required: [],
       errors: [.nothingToUndo, .editInProgress, .contentModified]
     ),
     MethodInfo(
       name: "edit/redo", domain: "edit", shape: .command, since: "0.1.0",
+      params: ["steps"], required: [],
       errors: [.nothingToRedo, .editInProgress, .contentModified]
     ),
     MethodInfo(
       name: "edit/begin", domain: "edit", shape: .command, since: "0.1.0",
+      params: ["name"], required: [],
       errors: [.editInProgress, .contentModified]
     ),
     MethodInfo(
       name: "edit/end", domain: "edit", shape: .command, since: "0.1.0",
+      params: [], required: [],
       errors: [.noEdit, .contentModified]
     ),
     MethodInfo(
       name: "edit/cancel", domain: "edit", shape: .command, since: "0.1.0",
+      params: [], required: [],
       errors: [.noEdit, .editTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "edit/history", domain: "edit", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "environment/register", domain: "environment", shape: .command, since: "0.1.0",
+      params: ["key", "type", "isNullable", "defaultValue", "doc"], required: ["key", "type"],
       errors: [.alreadyDefined, .unknownId, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/set", domain: "environment", shape: .command, since: "0.1.0",
+      params: ["key", "value", "node"], required: ["key"],
       errors: [.unknownId, .notANode, .wrongType, .duplicateItem, .valueTooLarge, .contentModified]
     ),
     MethodInfo(
       name: "environment/get", domain: "environment", shape: .query, since: "0.1.0",
+      params: ["node", "key"], required: [],
       errors: [.unknownId, .notANode]
     ),
     MethodInfo(
       name: "environment/clear", domain: "environment", shape: .command, since: "0.1.0",
+      params: ["keys", "node"], required: [],
       errors: [.unknownId, .notANode, .contentModified]
     ),
     MethodInfo(
       name: "environment/listKeys", domain: "environment", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "expression/convert", domain: "expression", shape: .query, since: "0.2.0",
+      params: ["expression"], required: ["expression"],
       errors: [.expressionSyntax, .expressionType, .expressionTooDeep]
     ),
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "orderBy", "offset", "properties", "returnGeometry",
+      "maxAllowableOffset", "maxBytes", "limit", "returnM", "format", "outSpatialReference"], required: [],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
-      errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
-      .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "orderBy", "offset", "limit"], required: [],
+      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
+      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "keyField", "relatedLayer", "relatedOverlay",
+      "relatedField", "relatedWhereClause", "orderBy", "limit", "properties", "returnGeometry",
+      "outSpatialReference"], required: ["keyField", "relatedField"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryCount", domain: "feature", shape: .task, since: "0.1.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryExtent", domain: "feature", shape: .task, since: "0.1.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "outSpatialReference"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "statistics", "groupBy", "having", "orderBy",
+      "offset", "limit"], required: ["statistics"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "fields", "orderBy", "offset", "limit"],
+      required: ["fields"],
       errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/select", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "mode"], required: [],
       errors: [.unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/nearest", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "locations", "limit", "maxDistance", "planar",
+      "returnAzimuth", "properties"], required: ["locations"],
       errors: [.invalidGeometry, .outOfRange, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/join", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship", "nearestCount", "maxDistance",
+      "planar", "output", "aggregates", "joinProperties", "offset", "limit"], required: ["join"],
       errors: [.invalidGeometry, .wrongFieldType, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
       .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "orderBy", "offset", "properties", "returnGeometry",
+      "maxAllowableOffset", "path", "driver", "ifExists", "limit", "layerName", "csvGeometry",
+      "outSpatialReference"], required: ["path"],
       errors: [.pathRefused, .notAFile, .fileExists, .saveFailed, .writerFailed, .unknownFormat, .noGeometry,
       .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
@@ -274,306 +353,400 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",
+      params: ["layer"], required: ["layer"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "layer/list", domain: "layer", shape: .query, since: "0.1.0",
+      params: ["map", "scene"], required: [],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "layer/add", domain: "layer", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "source", "sourceLayer", "id", "name", "role", "group", "index", "ifExists"],
+      required: ["source"],
       errors: [.unknownId, .idExists, .unknownSourceLayer, .noGeometry, .wrongKind, .indexOutOfRange,
       .contentModified]
     ),
     MethodInfo(
       name: "layer/addGroup", domain: "layer", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "id", "name", "visibilityMode", "role", "group", "index", "ifExists"], required: [],
       errors: [.unknownId, .idExists, .wrongKind, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "layer/addTable", domain: "layer", shape: .command, since: "0.2.0",
+      params: ["map", "scene", "source", "sourceLayer", "id", "name", "index", "ifExists"], required: ["source"],
       errors: [.unknownId, .idExists, .unknownSourceLayer, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "layer/remove", domain: "layer", shape: .command, since: "0.2.0",
+      params: ["layer"], required: ["layer"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "layer/move", domain: "layer", shape: .command, since: "0.2.0",
+      params: ["layer", "index", "group", "role"], required: ["layer"],
       errors: [.unknownId, .indexOutOfRange, .wrongKind, .contentModified]
     ),
     MethodInfo(
       name: "layer/update", domain: "layer", shape: .command, since: "0.1.0",
+      params: ["layer", "name", "isVisible", "opacity", "minScale", "maxScale", "visibilityMode",
+      "definitionExpression", "time", "isTimeFilterEnabled", "renderer", "labels", "labelsEnabled", "popup",
+      "featureReduction", "isPopupEnabled", "clear"], required: ["layer"],
       errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate, .wrongKind,
       .invalidTime, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/select", domain: "layer", shape: .command, since: "0.1.0",
+      params: ["layer", "ids", "whereClause", "timeExtent", "mode"], required: ["layer"],
       errors: [.unknownId, .wrongKind, .notLoaded, .invalidItems, .contentModified, .expressionSyntax,
       .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime]
     ),
     MethodInfo(
       name: "layer/load", domain: "layer", shape: .task, since: "0.1.0",
+      params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
       .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/cancelLoad", domain: "layer", shape: .session, since: "0.1.0",
+      params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "layer/retryLoad", domain: "layer", shape: .task, since: "0.1.0",
+      params: ["layer", "map", "scene"], required: [],
       errors: [.unknownId, .wrongKind, .sourceClosed, .fileNotFound, .pathRefused, .unknownFormat, .openFailed,
       .readFailed, .readerFailed, .changedWhileRead, .unknownSourceLayer, .noGeometry, .unknownField,
       .expressionType, .libraryMissing, .idExists, .contentModified, .wrongFieldType]
     ),
     MethodInfo(
       name: "layer/symbolFor", domain: "layer", shape: .query, since: "0.1.0",
+      params: ["layer", "ids", "scale"], required: ["layer", "ids"],
       errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/labelFor", domain: "layer", shape: .query, since: "0.1.0",
+      params: ["layer", "ids", "scale"], required: ["layer", "ids"],
       errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/popupFor", domain: "layer", shape: .query, since: "0.1.0",
+      params: ["layer", "ids"], required: ["layer", "ids"],
       errors: [.unknownId, .wrongKind, .invalidItems, .notLoaded]
     ),
     MethodInfo(
       name: "layer/legend", domain: "layer", shape: .task, since: "0.1.0",
+      params: ["layer", "includeCounts"], required: ["layer"],
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .contentModified]
     ),
     MethodInfo(
       name: "layer/classBreaks", domain: "layer", shape: .task, since: "0.1.0",
+      params: ["layer", "field", "expression", "normalizationField", "method", "classCount", "colors", "symbol"],
+      required: ["layer"],
       errors: [.unknownId, .wrongKind, .idExists, .notLoaded, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .wrongFieldType, .contentModified]
     ),
     MethodInfo(
       name: "location/createSimulated", domain: "location", shape: .command, since: "0.1.0",
+      params: ["line", "spatialReference", "id", "velocity", "interval", "startTime", "loops", "owner", "ifExists"],
+      required: ["line"],
       errors: [.unknownId, .idExists, .invalidGeometry, .emptyGeometry, .invalidTime, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "location/get", domain: "location", shape: .query, since: "0.1.0",
+      params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "location/list", domain: "location", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "location/start", domain: "location", shape: .process, since: "0.1.0",
+      params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "location/stop", domain: "location", shape: .process, since: "0.1.0",
+      params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "location/close", domain: "location", shape: .command, since: "0.1.0",
+      params: ["locationSource"], required: ["locationSource"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "location/observe", domain: "location", shape: .session, since: "0.1.0",
+      params: ["locationSource", "maxRate"], required: ["locationSource"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "locator/geocode", domain: "locator", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "searchText", "field", "weightField",
+      "preferredSearchLocation", "minScore", "maxResults", "resultAttributeNames", "outSpatialReference"], required:
+      ["searchText", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/suggest", domain: "locator", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "searchText", "field", "weightField",
+      "preferredSearchLocation", "maxResults"], required: ["searchText", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
       .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "locator/reverseGeocode", domain: "locator", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "location", "field", "maxDistance", "maxResults",
+      "resultAttributeNames", "outSpatialReference"], required: ["location", "field"],
       errors: [.invalidGeometry, .emptyGeometry, .outOfRange, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
       name: "map/create", domain: "map", shape: .command, since: "0.1.0",
-      errors: [.idExists, .unknownSpatialReference, .libraryMissing, .contentModified]
+      params: ["id", "spatialReference", "ifExists", "title", "basemap", "bookmarks", "initialViewpoint",
+      "referenceScale", "minScale", "maxScale", "backgroundColor"], required: [],
+      errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/get", domain: "map", shape: .query, since: "0.1.0",
+      params: ["map"], required: ["map"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "map/list", domain: "map", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "map/update", domain: "map", shape: .command, since: "0.1.0",
+      params: ["map", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
+      "maxScale", "backgroundColor"], required: ["map"],
       errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "map/close", domain: "map", shape: .command, since: "0.1.0",
+      params: ["map"], required: ["map"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "model/apply", domain: "model", shape: .session, since: "0.1.0",
+      params: ["commands", "name"], required: ["commands"],
       errors: [.transactionFailed, .notACommand, .contentModified]
     ),
     MethodInfo(
       name: "overlay/create", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["view", "id", "spatialReference", "ifExists", "name", "isVisible", "opacity", "minScale", "maxScale",
+      "renderer", "labels", "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor",
+      "renderingMode"], required: ["view"],
       errors: [.unknownId, .idExists, .unknownSpatialReference, .libraryMissing, .contentModified, .unknownField,
       .expressionSyntax, .expressionType, .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues,
       .invalidStops, .invalidTemplate, .invalidScaleRange]
     ),
     MethodInfo(
       name: "overlay/get", domain: "overlay", shape: .query, since: "0.1.0",
+      params: ["overlay"], required: ["overlay"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "overlay/list", domain: "overlay", shape: .query, since: "0.1.0",
+      params: ["view"], required: [],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "overlay/update", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "name", "isVisible", "opacity", "minScale", "maxScale", "renderer", "labels",
+      "labelsEnabled", "popup", "featureReduction", "isPopupEnabled", "selectionColor", "renderingMode", "clear"],
+      required: ["overlay"],
       errors: [.unknownId, .invalidScaleRange, .contentModified, .unknownField, .expressionSyntax, .expressionType,
       .expressionTooDeep, .invalidClassBreaks, .invalidUniqueValues, .invalidStops, .invalidTemplate]
     ),
     MethodInfo(
       name: "overlay/move", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "index"], required: ["overlay", "index"],
       errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "overlay/close", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay"], required: ["overlay"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "overlay/addGraphics", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "graphics"], required: ["overlay", "graphics"],
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(
       name: "overlay/addColumns", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "x", "y", "z", "geometry", "spatialReference", "ids", "attributes"], required:
+      ["overlay"],
       errors: [.unknownId, .invalidItems, .columnLengths, .unknownSpatialReference, .transformFailed,
       .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "overlay/updateGraphics", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "graphics"], required: ["overlay", "graphics"],
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(
       name: "overlay/replaceGraphics", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "graphics"], required: ["overlay", "graphics"],
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(
       name: "overlay/updateColumns", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "ids", "x", "y", "z", "attributes"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
     ),
     MethodInfo(
       name: "overlay/removeGraphics", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "ids", "all"], required: ["overlay"],
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(
       name: "overlay/select", domain: "overlay", shape: .command, since: "0.1.0",
+      params: ["overlay", "ids", "mode"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems, .contentModified]
     ),
     MethodInfo(
       name: "overlay/symbolFor", domain: "overlay", shape: .query, since: "0.1.0",
+      params: ["overlay", "ids"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems]
     ),
     MethodInfo(
       name: "overlay/labelFor", domain: "overlay", shape: .query, since: "0.1.0",
+      params: ["overlay", "ids", "scale"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems]
     ),
     MethodInfo(
       name: "overlay/popupFor", domain: "overlay", shape: .query, since: "0.1.0",
+      params: ["overlay", "ids"], required: ["overlay", "ids"],
       errors: [.unknownId, .invalidItems]
     ),
     MethodInfo(
       name: "overlay/legend", domain: "overlay", shape: .task, since: "0.1.0",
+      params: ["overlay", "includeCounts"], required: ["overlay"],
       errors: [.unknownId, .idExists, .contentModified]
     ),
     MethodInfo(
       name: "scene/create", domain: "scene", shape: .task, since: "0.1.0",
-      errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
-      .libraryMissing, .unknownId, .contentModified]
+      params: ["id", "elevationSources", "ifExists", "title", "basemap", "bookmarks", "initialViewpoint",
+      "referenceScale", "minScale", "maxScale", "backgroundColor", "baseSurface"], required: [],
+      errors: [.idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
+      .unknownSpatialReference, .transformFailed, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
+      .openFailed, .readerFailed, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/get", domain: "scene", shape: .query, since: "0.1.0",
+      params: ["scene"], required: ["scene"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "scene/list", domain: "scene", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "scene/update", domain: "scene", shape: .command, since: "0.1.0",
+      params: ["scene", "clear", "title", "basemap", "bookmarks", "initialViewpoint", "referenceScale", "minScale",
+      "maxScale", "backgroundColor", "baseSurface"], required: ["scene"],
       errors: [.unknownId, .idExists, .invalidScaleRange, .invalidGeometry, .emptyGeometry, .cameraNeedsScene,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/close", domain: "scene", shape: .command, since: "0.1.0",
+      params: ["scene"], required: ["scene"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/addElevationSource", domain: "scene", shape: .task, since: "0.1.0",
+      params: ["scene", "path", "id", "index"], required: ["scene", "path"],
       errors: [.unknownId, .idExists, .indexOutOfRange, .fileNotFound, .pathRefused, .notAFile, .unknownFormat,
       .openFailed, .readerFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/removeElevationSource", domain: "scene", shape: .command, since: "0.1.0",
+      params: ["scene", "elevationSource"], required: ["scene", "elevationSource"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "scene/retryElevationSource", domain: "scene", shape: .task, since: "0.1.0",
+      params: ["scene", "elevationSource"], required: ["scene", "elevationSource"],
       errors: [.unknownId, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
       .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "scene/moveElevationSource", domain: "scene", shape: .command, since: "0.1.0",
+      params: ["scene", "elevationSource", "index"], required: ["scene", "elevationSource", "index"],
       errors: [.unknownId, .indexOutOfRange, .contentModified]
     ),
     MethodInfo(
       name: "scene/elevation", domain: "scene", shape: .task, since: "0.1.0",
+      params: ["scene", "points", "spatialReference", "interpolation", "stopAtNoData"], required: ["scene",
+      "points"],
       errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .readFailed, .readerFailed,
       .libraryMissing, .idExists, .contentModified, .emptyGeometry]
     ),
     MethodInfo(
       name: "source/open", domain: "source", shape: .task, since: "0.1.0",
+      params: ["path", "id", "driver", "xField", "yField", "encoding", "spatialReference", "override", "ifExists"],
+      required: ["path"],
       errors: [.idExists, .fileNotFound, .pathRefused, .notAFile, .unknownFormat, .openFailed, .readerFailed,
       .missingField, .unknownSpatialReference, .libraryMissing, .unknownId, .contentModified]
     ),
     MethodInfo(
       name: "source/openInline", domain: "source", shape: .task, since: "0.1.0",
+      params: ["data", "columns", "fields", "id", "spatialReference", "ifExists"], required: [],
       errors: [.idExists, .openFailed, .readerFailed, .unknownSpatialReference, .libraryMissing, .unknownId,
       .contentModified, .invalidItems, .columnLengths]
     ),
     MethodInfo(
       name: "source/addColumns", domain: "source", shape: .command, since: "0.2.0",
+      params: ["source", "columns"], required: ["source", "columns"],
       errors: [.unknownId, .invalidItems, .columnLengths, .contentModified]
     ),
     MethodInfo(
       name: "source/get", domain: "source", shape: .query, since: "0.1.0",
+      params: ["source"], required: ["source"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "source/list", domain: "source", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "source/close", domain: "source", shape: .command, since: "0.1.0",
+      params: ["source"], required: ["source"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "state/get", domain: "state", shape: .query, since: "0.1.0",
+      params: ["path"], required: ["path"],
       errors: [.invalidPath, .resultTooLarge]
     ),
     MethodInfo(
       name: "state/observe", domain: "state", shape: .session, since: "0.1.0",
+      params: ["paths", "exceptOrigin", "maxRate", "edits"], required: ["paths"],
       errors: [.invalidPath]
     ),
     MethodInfo(
       name: "state/set", domain: "state", shape: .command, since: "0.1.0",
+      params: ["path", "value"], required: ["path"],
       errors: [.unknownId, .readOnly, .notWritable, .invalidPath, .unknownProperty, .wrongType, .notAllowed,
       .duplicateItem, .valueTooLarge, .invalidScaleRange, .emptyGeometry, .invalidGeometry, .transformFailed,
       .unknownSpatialReference, .libraryMissing, .idExists, .cameraNeedsScene, .unknownField, .expressionSyntax,
@@ -582,146 +755,183 @@ public enum WireProtocol {
     ),
     MethodInfo(
       name: "state/unobserve", domain: "state", shape: .session, since: "0.1.0",
+      params: ["subscription"], required: ["subscription"],
       errors: []
     ),
     MethodInfo(
       name: "task/list", domain: "task", shape: .session, since: "0.1.0",
+      params: ["scope"], required: [],
       errors: []
     ),
     MethodInfo(
       name: "task/cancel", domain: "task", shape: .session, since: "0.1.0",
+      params: ["task"], required: ["task"],
       errors: []
     ),
     MethodInfo(
       name: "task/acknowledgeParts", domain: "task", shape: .session, since: "0.2.0",
+      params: ["token", "count"], required: ["token"],
       errors: []
     ),
     MethodInfo(
       name: "view/create", domain: "view", shape: .command, since: "0.1.0",
+      params: ["map", "scene", "id", "width", "height", "dpi", "viewpoint", "ifExists"], required: [],
       errors: [.idExists, .unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/get", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view"], required: ["view"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "view/list", domain: "view", shape: .query, since: "0.1.0",
+      params: [], required: [],
       errors: []
     ),
     MethodInfo(
       name: "view/close", domain: "view", shape: .command, since: "0.1.0",
+      params: ["view"], required: ["view"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "view/setContent", domain: "view", shape: .command, since: "0.2.0",
+      params: ["view", "map", "scene", "viewpoint"], required: ["view"],
       errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .unknownSpatialReference,
       .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/resize", domain: "view", shape: .command, since: "0.1.0",
+      params: ["view", "width", "height", "dpi"], required: ["view"],
       errors: [.unknownId, .contentModified, .transformFailed]
     ),
     MethodInfo(
       name: "view/getViewpoint", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view", "kind", "spatialReference"], required: ["view"],
       errors: [.unknownId, .cameraNeedsScene, .unknownSpatialReference, .transformFailed, .libraryMissing]
     ),
     MethodInfo(
       name: "view/setViewpoint", domain: "view", shape: .command, since: "0.1.0",
+      params: ["view", "viewpoint"], required: ["view", "viewpoint"],
       errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .outOfRange,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/animateViewpoint", domain: "view", shape: .process, since: "0.1.0",
+      params: ["view", "viewpoint", "duration", "easing"], required: ["view", "viewpoint"],
       errors: [.unknownId, .cameraNeedsScene, .invalidGeometry, .emptyGeometry, .outOfRange,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .contentModified]
     ),
     MethodInfo(
       name: "view/layerViewStates", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view"], required: ["view"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "view/toLocation", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view", "points", "spatialReference"], required: ["view", "points"],
       errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
     ),
     MethodInfo(
       name: "view/toScreen", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view", "locations", "spatialReference"], required: ["view", "locations"],
       errors: [.unknownId, .invalidGeometry, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .emptyGeometry]
     ),
     MethodInfo(
       name: "view/getVisibleArea", domain: "view", shape: .query, since: "0.1.0",
+      params: ["view", "spatialReference"], required: ["view"],
       errors: [.unknownId, .unknownSpatialReference, .transformFailed, .libraryMissing]
     ),
     MethodInfo(
       name: "view/identify", domain: "view", shape: .task, since: "0.2.0",
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "returnPopupsOnly",
+      "returnGeometry"], required: ["view", "screenPoint"],
       errors: [.resultTooLarge, .unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
       name: "view/select", domain: "view", shape: .task, since: "0.2.0",
+      params: ["view", "screenPoint", "tolerance", "layer", "overlay", "maximumResults", "mode"], required: ["view",
+      "screenPoint"],
       errors: [.unknownId, .wrongKind, .outOfRange, .contentModified]
     ),
     MethodInfo(
       name: "view/setLocationDisplay", domain: "view", shape: .command, since: "0.1.0",
+      params: ["view", "source", "autoPanMode", "wanderExtentFactor", "initialZoomScale", "clear"], required:
+      ["view"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "view/observeViewpoint", domain: "view", shape: .session, since: "0.1.0",
+      params: ["view", "kinds", "exceptOrigin", "maxRate"], required: ["view"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "viewModel/define", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.alreadyDefined, .invalidDefinition, .unknownId, .unknownField, .wrongType, .notAllowed,
-      .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep, .contentModified]
-    ),
-    MethodInfo(
-      name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
-      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .notAllowed, .duplicateItem,
-      .valueTooLarge, .readOnly, .unknownField, .expressionSyntax, .expressionType, .expressionTooDeep,
+      params: ["type", "doc", "properties"], required: ["type", "properties"],
+      errors: [.alreadyDefined, .invalidDefinition, .invalidPath, .unknownId, .unknownField, .wrongType,
+      .notAllowed, .duplicateItem, .valueTooLarge, .expressionSyntax, .expressionType, .expressionTooDeep,
       .contentModified]
     ),
     MethodInfo(
+      name: "viewModel/create", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["id", "type", "properties", "owner", "name", "values", "setNull", "ifExists"], required: [],
+      errors: [.unknownId, .idExists, .invalidDefinition, .unknownProperty, .wrongType, .notAllowed, .duplicateItem,
+      .valueTooLarge, .readOnly, .invalidPath, .unknownField, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .contentModified]
+    ),
+    MethodInfo(
       name: "viewModel/get", domain: "viewModel", shape: .query, since: "0.1.0",
+      params: ["viewModel"], required: ["viewModel"],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "viewModel/list", domain: "viewModel", shape: .query, since: "0.1.0",
+      params: ["owner"], required: [],
       errors: [.unknownId]
     ),
     MethodInfo(
       name: "viewModel/set", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel", "values", "setNull", "path", "value", "clear"], required: ["viewModel"],
       errors: [.unknownId, .unknownProperty, .wrongType, .notAllowed, .duplicateItem, .valueTooLarge, .readOnly,
       .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/insertItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel", "path", "items", "before"], required: ["viewModel", "path", "items"],
       errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .notAllowed, .valueTooLarge,
       .readOnly, .invalidPath, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/removeItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel", "path", "ids"], required: ["viewModel", "path", "ids"],
       errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .readOnly, .invalidPath,
       .contentModified]
     ),
     MethodInfo(
       name: "viewModel/moveItems", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel", "path", "ids", "before"], required: ["viewModel", "path", "ids"],
       errors: [.unknownId, .unknownProperty, .unknownItem, .duplicateItem, .wrongType, .readOnly, .invalidPath,
       .contentModified]
     ),
     MethodInfo(
       name: "viewModel/close", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel"], required: ["viewModel"],
       errors: [.unknownId, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/provide", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["viewModel", "name", "node"], required: ["viewModel", "name"],
       errors: [.unknownId, .notANode, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/withdraw", domain: "viewModel", shape: .command, since: "0.1.0",
+      params: ["name", "node"], required: ["name"],
       errors: [.unknownId, .notANode, .contentModified]
     ),
     MethodInfo(
       name: "viewModel/resolve", domain: "viewModel", shape: .query, since: "0.1.0",
+      params: ["name", "node"], required: ["name"],
       errors: [.unknownId, .notANode, .sharedObjectMissing]
     ),
   ]

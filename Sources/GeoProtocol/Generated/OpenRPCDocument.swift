@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"56556299d588d65a"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4b35b75654c760ce"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -40,16 +40,26 @@ public enum OpenRPCDocument {
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
 "residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"readable":["/data"],"writable":["/data/results"],"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods","state","expressions"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
+{"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":1000}},\#
+{"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
+{"name":"detail","description":"How much of each method is described.","required":false,"schema":{"$ref":"#/components/schemas/DescriptionDetail","default":"full"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SessionDescribeResult","schema":{"type":"object","required":["protocolVersion","hash","methods"],"properties":{"protocolVersion":{"type":"string","description":"The version."},\#
 "hash":{"type":"string","description":"A hash of the whole definition."},\#
 "methods":{"type":"array","items":{"$ref":"#/components/schemas/MethodDescription"},\#
-"description":"All methods."},\#
+"description":"The methods that are asked for."},\#
 "state":{"type":"array","items":{"$ref":"#/components/schemas/StateDescription"},\#
-"description":"All state paths."},\#
-"expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions."}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"protocolVersion":"0.3","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"state":[{"path":"/views/*/viewpoint","coalescing":"latest"}],"expressions":{"functions":[],"operators":[],"types":[{"name":"boolean","doc":"`TRUE` or `FALSE`."}]}}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"rpc.discover","summary":"The OpenRPC document of this server.","description":"The OpenRPC document of this server.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{"type":"object","required":["openrpc"],"properties":{"openrpc":{"type":"string","description":"The version of OpenRPC.","examples":["1.3.2"]}}}},\#
-"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"openrpc":"1.3.2"}}}],"x-shape":"lifecycle","x-since":"0.1.0"},\#
+"description":"All state paths; absent when less than everything is asked for."},\#
+"expressions":{"$ref":"#/components/schemas/ExpressionLanguage","description":"The functions, operators and types of expressions; absent when less than everything is asked for."}}}},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]}],"result":{"name":"result","value":{"protocolVersion":"0.3","hash":"8f2c0a1be3d94c57","methods":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
+{"name":"rpc.discover","summary":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to.","description":"The OpenRPC document of this server, which takes 650 KB; or of some methods, with the schemas that they refer to. With the detail `names` methods are listed without their params, with `summary` the schemas of params have only a type, or the name of one.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":1000}},\#
+{"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
+{"name":"detail","description":"How much of each method is described.","required":false,"schema":{"$ref":"#/components/schemas/DescriptionDetail","default":"full"}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"DiscoverResult","schema":{}},\#
+"examples":[{"name":"example","params":[{"name":"methods","value":["map/get"]},\#
+{"name":"detail","value":"summary"}],"result":{"name":"result","value":{"openrpc":"1.3.2","methods":[{"name":"map/get","summary":"One map.","params":[{"name":"map","required":true,"schema":{"title":"ObjectId"}},\#
+{"name":"meta","required":false,"schema":{"title":"Meta"}}],"result":{"name":"Map","schema":{}}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
 {"name":"binding/create","summary":"Creates a binding to a path, or to a constant.","description":"Creates a binding to a path, or to a constant.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"path","description":"JSON Pointer, without wildcards; this or `constant`.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"constant","description":"A value that never changes; this or `path`.","required":false,"schema":{}},\#
@@ -74,7 +84,7 @@ public enum OpenRPCDocument {
 "links":{"type":"array","items":{"$ref":"#/components/schemas/BindingLink"},\#
 "description":"In the order of their creation."}}}},\#
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":8,"bindings":[{"binding":"b1","revision":7,"path":"/viewModels/pizza/ingredients/cheese/amount","access":"readWrite","value":3}],"links":[{"link":"link1","revision":8,"first":"/views/v1/viewpoint","second":"/views/v2/viewpoint","direction":"twoWay"}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. A path to a missing part of a view model's or an environment's value, such as a removed item, is refused with `invalidPath`; `state/set` and `viewModel/set` create missing parts.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"binding/set","summary":"Sets the value of a binding, by the command that owns its path, with the errors of that command.","description":"Sets the value of a binding, by the command that owns its path, with the errors of that command. As in `state/set`, the last name of the path may be a new member of an object or dictionary; a path through a missing part, or to a missing item of a list, is refused with `invalidPath`.","tags":[{"name":"binding"}],"paramStructure":"by-name","params":[{"name":"binding","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"value","description":"The new value; null when absent.","required":false,"schema":{}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"BindingSetResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "value":{"description":"The value after this."}}}},\#
@@ -125,6 +135,7 @@ public enum OpenRPCDocument {
 {"code":-31101,"message":"The target is a derived property, one that only its owner may set, a constant, or a binding that is read-only.","data":{"kind":"readOnly"}},\#
 {"code":-31102,"message":"No command sets this path.","data":{"kind":"notWritable"}},\#
 {"code":-31103,"message":"The view model has no property of that name.","data":{"kind":"unknownProperty"}},\#
+{"code":-31104,"message":"A value is not of the declared type, or not of the type that its target has.","data":{"kind":"wrongType"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
@@ -198,7 +209,9 @@ public enum OpenRPCDocument {
 "ticks":{"type":"integer","description":"Number of ticks run."}}}},\#
 "errors":[{"code":-31022,"message":"The clock runs in real time, which cannot be advanced.","data":{"kind":"clockIsReal"}},\#
 {"code":-31023,"message":"The advance exceeds a million ticks, 100,000 while something moves, or the end of time.","data":{"kind":"tooManyTicks"}}],"examples":[{"name":"example","params":[{"name":"seconds","value":0.25}],"result":{"name":"result","value":{"revision":1,"now":"2000-01-01T00:00:00.250Z","ticks":7}}}],"x-shape":"session","x-since":"0.1.0"},\#
-{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"cluster/query","summary":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id.","description":"The clusters and single points of a layer or an overlay that a view draws, or those of a box at a zoom or a scale, by ascending id. A scale gets the next lower zoom, so that on the screen the radius is between that of `featureReduction` and twice that. All points are single where there is no clustering: when `featureReduction` is absent or not enabled, beyond its `maxScale`, and from zoom 23 on.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"view","description":"The view whose scale is used, and the box around whose visible area is used when `envelope` is absent; this, `scale` or `zoom`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"scale","description":"The denominator of a scale, on a screen of 96 dpi.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
@@ -213,10 +226,11 @@ public enum OpenRPCDocument {
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the positions: that of the features."},\#
 "zoom":{"type":"integer","minimum":0,"description":"The zoom of the clusters."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "clusters":{"type":"array","items":{"$ref":"#/components/schemas/Cluster"},\#
 "description":"Clusters and single points."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -229,6 +243,8 @@ public enum OpenRPCDocument {
 {"id":2,"geometry":{"type":"Point","coordinates":[13.4,52.52]},\#
 "count":1,"selectedCount":0}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
 {"name":"cluster/members","summary":"The features of a cluster, in a stable order that keeps neighbours together.","description":"The features of a cluster, in a stable order that keeps neighbours together. A cluster that no longer exists, because points were added, removed or moved, is refused with `unknownId`.","tags":[{"name":"cluster"}],"paramStructure":"by-name","params":[{"name":"cluster","description":"The cluster.","required":true,"schema":{"$ref":"#/components/schemas/ClusterId"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
@@ -237,9 +253,11 @@ public enum OpenRPCDocument {
 "count":{"type":"integer","minimum":2,"description":"Number of features of the cluster."},\#
 "expansionZoom":{"type":"integer","minimum":0,"description":"The first zoom at which it splits."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The features."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
@@ -260,7 +278,7 @@ public enum OpenRPCDocument {
 "members":{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"}},\#
 "description":"The points of each cluster, in the order of `clusters`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31015,"message":"Items of a bulk request are invalid; nothing was changed.","data":{"kind":"invalidItems"}},\#
 {"code":-31016,"message":"Columns of one request differ in length.","data":{"kind":"columnLengths"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
@@ -425,6 +443,8 @@ public enum OpenRPCDocument {
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"limit","description":"Maximum number of features. At most 100000, and 1000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"returnM","description":"Whether to return M: geometries that have M are then WKT, since GeoJSON has no M; in columns they are WKB with M.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"format","description":"How features are returned.","required":false,"schema":{"$ref":"#/components/schemas/FeatureFormat","default":"geojson"}},\#
@@ -433,6 +453,7 @@ public enum OpenRPCDocument {
 "revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "features":{"$ref":"#/components/schemas/FeatureList","description":"By `orderBy`, else in drawing order; absent with columns."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."},\#
 "fields":{"type":"array","items":{"$ref":"#/components/schemas/Field"},\#
@@ -448,7 +469,7 @@ public enum OpenRPCDocument {
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"The features of this part whose geometry is null because one of its positions has no coordinates in `outSpatialReference`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -476,18 +497,22 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of features. At most 1000000, and 100000 when absent. When the result is sent in parts (`meta.partialResultToken`): any number, and all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryIdsResult","schema":{"type":"object","required":["revision","exceededLimit","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"By `orderBy`, else in drawing order."}}}},\#
 "x-part":{"name":"FeatureQueryIdsPart","schema":{"type":"object","required":["revision","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the reply."},\#
 "ids":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
 "description":"The next ids."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -532,7 +557,7 @@ public enum OpenRPCDocument {
 "failed":{"type":"array","items":{"$ref":"#/components/schemas/FailedFeature"},\#
 "description":"The related features whose geometry is null because one of its positions has no coordinates in `outSpatialReference`; absent when there are none."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -626,6 +651,8 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":16}},\#
 {"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
@@ -635,9 +662,10 @@ public enum OpenRPCDocument {
 {"name":"limit","description":"Maximum number of groups.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryStatisticsResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more groups."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "records":{"$ref":"#/components/schemas/StatisticRecords","description":"The groups."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -671,15 +699,18 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"orderBy","description":"Sort keys, most significant first: some of `fields`. Ties, and all records when absent, are in ascending order of the values, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of records to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of records.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryDistinctValuesResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more records."},\#
+"nextOffset":{"type":"integer","minimum":0,"description":"The `offset` that continues a result with `exceededLimit`."},\#
 "records":{"$ref":"#/components/schemas/DistinctRecords","description":"The values."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -729,7 +760,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"whereClause","value":"population > 1000000"},\#
 {"name":"mode","value":"add"}],"result":{"name":"result","value":{"revision":11,"count":2,"selectedCount":3}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/nearest","summary":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id.","description":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` distances are in the plane of the features' reference, in its units. The distance of a line or a polygon is that to its nearest position, 0 within a polygon; edges are straight in longitude and latitude. Features without a position, or with a position that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"A point, or a multipoint of up to 100000 places, none of them empty, in `spatialReference`.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"feature/nearest","summary":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id.","description":"Returns the features nearest to each of several places, nearest first; equally distant features are sorted by id. Distances are in metres on the WGS 84 ellipsoid, in any reference, also across the antimeridian and around the poles; features in another reference than EPSG:4326 are transformed first, which takes longer. With `planar` distances are in the plane of the features' reference, in its units. The distance of two geometries is that of their nearest positions, 0 where they meet and within a polygon; edges are straight in longitude and latitude. Between points it is exact to a micrometre; to and from lines and polygons it is at most 1 mm too great, and exactly 0 where they meet. Features without a position, or with a position that has no longitude and latitude, are left out.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"locations","description":"The places, in `spatialReference`: the points of a multipoint, the members of a collection, or one place of any other geometry. At most 100000, none of them empty.","required":true,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -759,7 +790,7 @@ public enum OpenRPCDocument {
 "exceededLimit":{"type":"boolean","description":"Whether more features than `limit` lie within `maxDistance` of a place."},\#
 "columns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `properties`: the attributes in the order of `ids`."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
@@ -775,7 +806,7 @@ public enum OpenRPCDocument {
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"overlay","value":"o1"},\#
 {"name":"locations","value":{"type":"Point","coordinates":[2,48]}}],"result":{"name":"result","value":{"revision":4,"counts":[1],"ids":[1],"distances":[99076.0638517],"exceededLimit":false}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/join","summary":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.","description":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance. Relations are planar, in the reference of the features; joined features are transformed to it. Places match whichever way a longitude is written. Features need not be valid: the area of a polygon whose rings cross follows the even-odd rule, and a geometry that GEOS refuses is made valid first. A collection of points beside lines or polygons has only the relations `intersects` and `envelopeIntersects`: by other relations it is joined with nothing. Features without a geometry, and those that cannot be transformed, are joined with nothing.\n\nPairs are in drawing order of the features, then in drawing order of the joined features (with `nearest`, by distance).","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"feature/join","summary":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.","description":"Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance. Relations are planar, in the reference of the features; joined features are transformed to it. Places match whichever way a longitude is written. Features need not be valid: the area of a polygon whose rings cross follows the even-odd rule, and a geometry that GEOS refuses is made valid first. A collection of points beside lines or polygons has only the relations `intersects` and `envelopeIntersects`: by other relations it is joined with nothing. Features without a geometry, and those that cannot be transformed, are joined with nothing. Distances are those of `feature/nearest`, between geometries of any type: in metres on the WGS 84 ellipsoid, or with `planar` in units of the features' reference.\n\nPairs are in drawing order of the features, then in drawing order of the joined features, or by distance, then id. Memory is that of the answer: any number of pairs is counted.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -790,11 +821,12 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"relationship","description":"The relationship of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
 {"name":"nearestCount","description":"With `nearest` only: number of features that each is joined with; 1 when absent.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000}},\#
-{"name":"maxDistance","description":"With `nearest` only: joins only features that are no further away than this.","required":false,"schema":{"type":"number","minimum":0},\#
-"x-unit":"metre"},\#
+{"name":"maxDistance","description":"With `nearest`, and needed by `withinDistance`: joins only features that are no further away than this, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
+{"name":"planar","description":"With `nearest` and `withinDistance`: whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
 {"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
 {"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
 "maxItems":16}},\#
+{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
 {"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of pairs or features.","required":false,"schema":{"type":"integer","minimum":0,"maximum":1000000,"default":100000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureJoinResult","schema":{"type":"object","required":["revision","exceededLimit","pairCount","ids"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
@@ -802,12 +834,13 @@ public enum OpenRPCDocument {
 "pairCount":{"type":"integer","minimum":0,"description":"The number of all pairs."},\#
 "ids":{"$ref":"#/components/schemas/Column","description":"The features: that of each pair, or each once."},\#
 "joinedIds":{"$ref":"#/components/schemas/Column","description":"With `pairs`: the joined feature of each pair."},\#
-"distances":{"$ref":"#/components/schemas/Column","description":"With `pairs` and `nearest`: the distance of each pair.","x-unit":"metre"},\#
+"distances":{"$ref":"#/components/schemas/Column","description":"With `pairs`, and `nearest` or `withinDistance`: the distance of each pair, in the unit of `maxDistance`."},\#
+"joinedColumns":{"$ref":"#/components/schemas/FeatureColumns","description":"With `joinProperties`: the attributes of the joined features, in the order of `joinedIds`."},\#
 "counts":{"$ref":"#/components/schemas/Column","description":"With `counts`: the number of features that each is joined with."},\#
 "aggregates":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
 "description":"With `counts`: a column for each of `aggregates`, by its name. A column is packed when all its values are numbers or null; integers beside doubles become doubles when that does not change their values."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
@@ -1343,14 +1376,27 @@ public enum OpenRPCDocument {
 {"name":"field","value":"name"},\#
 {"name":"maxDistance","value":50000}],"result":{"name":"result","value":{"revision":4,"spatialReference":"EPSG:4326","results":[{"id":1,"label":"Paris","score":100,"displayLocation":{"type":"Point","coordinates":[2.35,48.86]},\#
 "distance":7615.58661171,"attributes":{}}]}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"map/create","summary":"Creates a map.","description":"Creates a map.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"map/create","summary":"Creates a map, with what `map/update` takes.","description":"Creates a map, with what `map/update` takes.","tags":[{"name":"map"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"spatialReference","description":"The spatial reference of the map; projected or geographic.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference","default":"EPSG:3857"}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
+{"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
+"maxItems":10000}},\#
+{"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Map","schema":{"$ref":"#/components/schemas/Map"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
+{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}}],"examples":[{"name":"example","params":[{"name":"id","value":"m1"},\#
 {"name":"title","value":"World"}],"result":{"name":"result","value":{"map":"m1","revision":1,"title":"World","spatialReference":"EPSG:3857","loadStatus":{"type":"loaded"},\#
 "operationalLayers":[],"tables":[],"bookmarks":[]}}}],"x-shape":"command","x-since":"0.1.0"},\#
@@ -1505,7 +1551,7 @@ public enum OpenRPCDocument {
 {"name":"geometry","description":"Geometries; instead of `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/GeometryColumn"}},\#
 {"name":"spatialReference","description":"The spatial reference of the coordinates, which are transformed to the overlay's; the overlay's when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"ids","description":"Ids; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"attributes","description":"Columns by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
+{"name":"attributes","description":"Columns by name.","required":false,"schema":{"$ref":"#/components/schemas/AttributeColumns"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayAddColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "firstId":{"$ref":"#/components/schemas/FeatureId","description":"The first minted id; absent when ids were given."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of graphics added."}}}},\#
@@ -1545,7 +1591,7 @@ public enum OpenRPCDocument {
 {"name":"x","description":"New eastings or longitudes; with `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"y","description":"New northings or latitudes; with `x`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
 {"name":"z","description":"New heights; with `x` and `y`.","required":false,"schema":{"$ref":"#/components/schemas/Column"}},\#
-{"name":"attributes","description":"New values by name.","required":false,"schema":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"}}},\#
+{"name":"attributes","description":"New values by name.","required":false,"schema":{"$ref":"#/components/schemas/AttributeColumns"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"OverlayUpdateColumnsResult","schema":{"type":"object","required":["revision","count"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "count":{"type":"integer","minimum":0,"description":"Number of graphics that changed."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -1615,15 +1661,30 @@ public enum OpenRPCDocument {
 "count":1},\#
 {"label":"more","symbol":{"type":"simpleMarker","style":"circle","color":"#E31A1C","size":14,"angle":0,"xOffset":0,"yOffset":0},\#
 "count":2}]}}}],"x-shape":"task","x-since":"0.1.0"},\#
-{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF).","description":"Creates a scene over elevation rasters (GeoTIFF). A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"scene/create","summary":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes.","description":"Creates a scene over elevation rasters (GeoTIFF), with what `scene/update` takes. A scene without rasters exists at once, for the requests that follow this one.","tags":[{"name":"scene"}],"paramStructure":"by-name","params":[{"name":"id","description":"The new object's id; minted when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"elevationSources","description":"Paths, in order of precedence.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FilePath"},\#
 "maxItems":64,"default":[]}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
+{"name":"title","description":"Its title.","required":false,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"basemap","description":"Background and reference layers; absent when there is none.","required":false,"schema":{"$ref":"#/components/schemas/BasemapUpdate"}},\#
+{"name":"bookmarks","description":"Named viewpoints, in order.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/NewBookmark"},\#
+"maxItems":10000}},\#
+{"name":"initialViewpoint","description":"The viewpoint of views created without one; the world when absent.","required":false,"schema":{"$ref":"#/components/schemas/Viewpoint"}},\#
+{"name":"referenceScale","description":"The denominator of the scale at which symbols have their nominal size; they grow and shrink with the scale, outlines and halos included. When absent, they keep that size at every scale.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"minScale","description":"Views are not zoomed out beyond this denominator: a scale that is set, or is the target of an animation, is clamped. Existing views do not change until they move.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"maxScale","description":"Views are not zoomed in beyond this denominator; clamped likewise.","required":false,"schema":{"type":"number","exclusiveMinimum":0}},\#
+{"name":"backgroundColor","description":"The colour where nothing is drawn; none when absent.","required":false,"schema":{"$ref":"#/components/schemas/Color"}},\#
+{"name":"baseSurface","description":"The ground.","required":false,"schema":{"$ref":"#/components/schemas/BaseSurfaceUpdate"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"Scene","schema":{"$ref":"#/components/schemas/Scene"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31011,"message":"The id is in use; or it belonged to a closed object that undo or redo can restore, and the new object is of a kind that makes no step of history, such as a view.","data":{"kind":"idExists"}},\#
+{"code":-31014,"message":"minScale is not greater than maxScale.","data":{"kind":"invalidScaleRange"}},\#
+{"code":-31054,"message":"A camera was given for a map, or a view of one; only scenes have cameras.","data":{"kind":"cameraNeedsScene"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31033,"message":"The geometry is empty.","data":{"kind":"emptyGeometry"}},\#
 {"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
 {"code":-31040,"message":"There is no such file.","data":{"kind":"fileNotFound"}},\#
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
@@ -1841,13 +1902,13 @@ public enum OpenRPCDocument {
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"SourceCloseResult","schema":{"type":"object","required":["revision"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[{"name":"source","value":"world"}],"result":{"name":"result","value":{"revision":4}}}],"x-shape":"command","x-since":"0.1.0"},\#
-{"name":"state/get","summary":"The value at a path; with `*`, all values whose paths match.","description":"The value at a path; with `*`, all values whose paths match.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"path","description":"JSON Pointer, `*` for one whole segment; the whole tree when empty.","required":true,"schema":{"type":"string","maxLength":1024}},\#
+{"name":"state/get","summary":"The value at a path; with `*`, all values whose paths match.","description":"The value at a path; with `*`, all values whose paths match. Without `*`, a path may go on below the id of an object, as in `binding`.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"path","description":"JSON Pointer, `*` for one whole segment; the whole tree when empty.","required":true,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"StateGetResult","schema":{"type":"object","required":["revision","values"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
 "values":{"type":"array","items":{"$ref":"#/components/schemas/StateValue"},\#
 "description":"The values, in the order of their paths; empty when there are none."}}}},\#
-"errors":[{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+"errors":[{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}}],"examples":[{"name":"example","params":[{"name":"path","value":"/views/*/isNavigating"}],"result":{"name":"result","value":{"revision":4,"values":[{"path":"/views/v1/isNavigating","value":false}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
+{"name":"state/observe","summary":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included.","description":"Subscribes to paths: answers with a snapshot and its revision, then sends `state/changed` for changes below them, the client's own included. A path need not exist yet. It does not go on below the id of an object, as those of bindings do: that object has paths of its own, and a derived property follows the id. When everything that the paths lead to was closed, `state/ended` says so.","tags":[{"name":"state"}],"paramStructure":"by-name","params":[{"name":"paths","description":"JSON Pointers, `*` for one whole segment.","required":true,"schema":{"type":"array","items":{"type":"string"},\#
 "minItems":1,"maxItems":100}},\#
 {"name":"exceptOrigin","description":"Omits changes of this origin; revisions still chain.","required":false,"schema":{"type":"string","maxLength":128}},\#
 {"name":"maxRate","description":"Maximum rate of deltas, by the clock, real or manual; changes until the next send are coalesced, and values that are then equal to those last sent are omitted. Deltas may then follow replies that state their revision.","required":false,"schema":{"type":"number","maximum":1000,"exclusiveMinimum":0},\#
@@ -2084,7 +2145,7 @@ public enum OpenRPCDocument {
 "results":{"type":"array","items":{"$ref":"#/components/schemas/IdentifyResult"},\#
 "description":"Top to bottom."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
-{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31035,"message":"A number that is valid in itself is out of range where it is used: a latitude beyond 90 degrees in an overlay whose spatial reference is in degrees, a padding that leaves no room on the screen.","data":{"kind":"outOfRange"}}],"examples":[{"name":"example","params":[{"name":"view","value":"v1"},\#
@@ -2147,6 +2208,7 @@ public enum OpenRPCDocument {
 {"code":-31106,"message":"A type or key of that name is defined differently.","data":{"kind":"alreadyDefined"}},\#
 {"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
@@ -2159,7 +2221,9 @@ public enum OpenRPCDocument {
 "maxItems":1000}},\#
 {"name":"owner","description":"The object that owns it and whose closing closes it: a view, a map, another view model; the session when absent.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"name","description":"Shares it under this name, at its owner if that is a node, else at the session.","required":false,"schema":{"$ref":"#/components/schemas/PropertyName"}},\#
-{"name":"values","description":"Initial values other than the defaults.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"values","description":"Initial values other than the defaults. Null is a value, as in `viewModel/set`.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"setNull","description":"Properties that are null, for clients that cannot write null in `values`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyName"},\#
+"maxItems":1000}},\#
 {"name":"ifExists","description":"What to do when an object has that id already.","required":false,"schema":{"$ref":"#/components/schemas/IfExists","default":"error"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"ViewModel","schema":{"$ref":"#/components/schemas/ViewModel"}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
@@ -2172,6 +2236,7 @@ public enum OpenRPCDocument {
 {"code":-31105,"message":"A value takes more than 16 MiB.","data":{"kind":"valueTooLarge"}},\#
 {"code":-31107,"message":"A property cannot be defined like this: its name is in use or reserved, or an input is not a path.","data":{"kind":"invalidDefinition"}},\#
 {"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31020,"message":"The text is not a JSON Pointer into the state tree, or has a segment that combines `*` with other characters.","data":{"kind":"invalidPath"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
 {"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
@@ -2189,8 +2254,10 @@ public enum OpenRPCDocument {
 "viewModels":{"type":"array","items":{"$ref":"#/components/schemas/ViewModel"},\#
 "description":"The view models."}}}},\#
 "errors":[{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}}],"examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"viewModels":[{"viewModel":"quiz","revision":4,"type":"Quiz","values":{"right":3,"score":30}}]}}}],"x-shape":"query","x-since":"0.1.0"},\#
-{"name":"viewModel/set","summary":"Sets and clears values atomically; `path` sets a part of a value.","description":"Sets and clears values atomically; `path` sets a part of a value. Null among `values` means unchanged; `path` without `value` sets null, and `clear` sets the default.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
-{"name":"values","description":"New values, each of its property's type.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"viewModel/set","summary":"Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.","description":"Sets and clears values atomically; `path` sets a part of a value, and `path` without `value` sets null.","tags":[{"name":"viewModel"}],"paramStructure":"by-name","params":[{"name":"viewModel","description":"Its id.","required":true,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"values","description":"New values, each of its property's type. As the names are the client's, null is a value: it is set where the property is nullable, else refused with `wrongType`. Properties without a value here stay as they are.","required":false,"schema":{"$ref":"#/components/schemas/PropertyValues"}},\#
+{"name":"setNull","description":"Properties to set to null, for clients that cannot write null in `values`.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/PropertyName"},\#
+"maxItems":1000}},\#
 {"name":"path","description":"A JSON Pointer relative to its properties (`/people/p1/name`), which is set to `value`. The last member may be new.","required":false,"schema":{"type":"string","maxLength":1024}},\#
 {"name":"value","description":"The new value at `path`; null when absent.","required":false,"schema":{}},\#
 {"name":"clear","description":"Properties to reset to their defaults, and JSON Pointers to parts to remove (`/people/p1`); not those set in the same request.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
@@ -2288,7 +2355,7 @@ public enum OpenRPCDocument {
 "FilePath":{"title":"FilePath","description":"A file: an absolute path, a `file://` URL, or relative to `rootPath`. Data may also have an `https://` or `http://` address if the server runs with `--allow-network`.","type":"string","minLength":1,"maxLength":4096,"examples":["data/world.gpkg"],"x-since":"0.1.0","x-domain":"session"},\#
 "MemberName":{"title":"MemberName","description":"The name of a member to clear. One that is set in the same request is refused.","type":"string","minLength":1,"examples":["title"],"x-since":"0.1.0","x-domain":"session"},\#
 "FeatureId":{"title":"FeatureId","description":"The id of a graphic or feature, unique in its container.","type":"integer","minimum":0,"maximum":99999999999999,"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
-"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
+"IfExists":{"title":"IfExists","description":"What `create` does when its id is in use.","type":"string","enum":["error","reuse","replace"],"x-enum-descriptions":{"error":"Refuse with `idExists`.","reuse":"Answer the existing object, unchanged; a client that redraws does not create a second one. An object with another owner, type or definition (its spatial reference, source, path, properties: what no command changes) is refused with `idExists` and the path of the param that differs. Values that commands change need not agree.","replace":"Close the existing object of that kind, with all that closes with it, and create a new one, in one step of history; a cell of a notebook may run twice."},\#
 "examples":["error"],"x-since":"0.1.0","x-domain":"session"},\#
 "Geometry":{"title":"Geometry","description":"A geometry: a GeoJSON geometry object of any of the seven types (positions may carry Z), or `{\"type\": \"WKT\", \"text\": ...}`, `{\"type\": \"WKB\", \"data\": <base64>}` (both may carry M), or `{\"type\": \"Envelope\", \"xMin\", \"yMin\", \"xMax\", \"yMax\"}`, where xMin > xMax crosses the antimeridian.\n\nThe server writes GeoJSON, and WKT where a position has M, which GeoJSON does not have. All positions of one line or ring have the same dimensions. WKB and WKT come without an SRID.\n\nx is always easting or longitude, y northing or latitude, in the spatial reference that the container or the neighbouring `spatialReference` names.","type":"object","required":["type"],"properties":{"type":{"enum":["Point","MultiPoint","LineString","MultiLineString","Polygon","MultiPolygon","GeometryCollection","WKT","WKB","Envelope"]}},\#
 "examples":[{"type":"Point","coordinates":[2.35,48.86]}],"x-since":"0.1.0","x-domain":"session"},\#
@@ -2332,7 +2399,7 @@ public enum OpenRPCDocument {
 "ProgressValue":{"title":"ProgressValue","description":"One report under a progress token.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ProgressKind","description":"`begin` is first; `end` is last, and precedes the reply."},\#
 "title":{"type":"string","description":"The operation, with `begin`."},\#
 "message":{"type":"string","description":"The current step."},\#
-"percentage":{"type":"number","minimum":0,"maximum":100,"description":"The percentage that is done.","x-unit":"percent"}},\#
+"percentage":{"type":"integer","minimum":0,"maximum":100,"description":"The whole percentage that is done, as in LSP; 0 with `begin`.","x-unit":"percent"}},\#
 "examples":[{"kind":"report","percentage":42}],"x-since":"0.1.0","x-domain":"session"},\#
 "ProgressReport":{"title":"ProgressReport","description":"Under a progress token a `ProgressValue`; under a `partialResultToken` a part, as the method defines it.","anyOf":[{"$ref":"#/components/schemas/ProgressValue"},\#
 {"type":"object"}],"examples":[{"kind":"report","percentage":42}],"x-since":"0.2.0","x-domain":"session"},\#
@@ -2366,14 +2433,20 @@ public enum OpenRPCDocument {
 "examples":["files"],"x-since":"0.2.0","x-domain":"session"},\#
 "LogLevel":{"title":"LogLevel","description":"The severity of a message.","type":"string","enum":["error","warning","info","debug"],"x-enum-descriptions":{"error":"Something failed.","warning":"A possible problem.","info":"Information.","debug":"For developers of the server."},\#
 "examples":["info"],"x-since":"0.1.0","x-domain":"session"},\#
-"RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
-"MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name","domain","shape","since","errors"],"properties":{"name":{"type":"string","description":"Its name."},\#
-"domain":{"type":"string","description":"Its domain."},\#
+"RequestId":{"title":"RequestId","description":"The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id as it was written.","type":["string","integer"],"examples":[7],"x-since":"0.1.0","x-domain":"session"},\#
+"MethodDescription":{"title":"MethodDescription","description":"One method.","type":"object","required":["name"],"properties":{"name":{"type":"string","description":"Its name."},\#
+"params":{"type":"array","items":{"type":"string"},\#
+"description":"The names of its params besides `meta`; absent with the detail `names`."},\#
+"required":{"type":"array","items":{"type":"string"},\#
+"description":"Those of `params` that must be given; absent with the detail `names`."},\#
+"domain":{"type":"string","description":"Its domain; present with the detail `full`, as all that follows."},\#
 "shape":{"type":"string","description":"query, command, process, task, session or lifecycle."},\#
 "since":{"type":"string","description":"The version that introduced it."},\#
 "errors":{"type":"array","items":{"type":"string"},\#
 "description":"Its error kinds, besides those common to all."}},\#
-"examples":[{"name":"map/create","domain":"map","shape":"command","since":"0.1.0","errors":["idExists"]}],"x-since":"0.1.0","x-domain":"session"},\#
+"examples":[{"name":"map/get","params":["map"],"required":["map"],"domain":"map","shape":"query","since":"0.1.0","errors":["unknownId"]}],"x-since":"0.1.0","x-domain":"session"},\#
+"DescriptionDetail":{"title":"DescriptionDetail","description":"How much of each method is described.","type":"string","enum":["names","summary","full"],"x-enum-descriptions":{"names":"The names of the methods alone.","summary":"Also the names of their params, and which are required.","full":"Everything."},\#
+"examples":["summary"],"x-since":"0.3.0","x-domain":"session"},\#
 "ExpressionParameter":{"title":"ExpressionParameter","description":"A parameter of a function of expressions.","type":"object","required":["name","types","isOptional","isRepeated"],"properties":{"name":{"type":"string","description":"Its name; arguments are given by position."},\#
 "types":{"type":"array","items":{"type":"string"},\#
 "description":"The types that it takes; `any` for all."},\#
@@ -2710,7 +2783,7 @@ public enum OpenRPCDocument {
 "examples":["replace"],"x-since":"0.2.0","x-domain":"feature"},\#
 "CSVGeometry":{"title":"CSVGeometry","description":"How a CSV file holds geometries.","type":"string","enum":["xy","wkt"],"x-enum-descriptions":{"xy":"Columns `x` and `y`, and `z` where there is one; of points only.","wkt":"A column `WKT` of well-known text, with Z and M."},\#
 "examples":["xy"],"x-since":"0.2.0","x-domain":"feature"},\#
-"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"How an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: the field holds values of other types too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.","values":"Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, because some features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries in which only some positions have it."},\#
+"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"How an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations","dimensions","geometryType"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: the field holds values of other types too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.","values":"Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, because some features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries in which only some positions have it.","dimensions":"Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or of a layer, have it or none has.","geometryType":"`count` geometries are multipart, or a collection of one, in the file: its layer has one type, that of all its geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z."},\#
 "examples":["measures"],"x-since":"0.2.0","x-domain":"feature"},\#
 "ExportDifference":{"title":"ExportDifference","description":"A difference of an exported file from the features: something that it does not hold, or holds in another form.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ExportDifferenceKind","description":"The kind of the difference."},\#
 "field":{"type":"string","description":"The field of the features that differs."},\#
@@ -2723,7 +2796,7 @@ public enum OpenRPCDocument {
 "SpatialRelationship":{"title":"SpatialRelationship","description":"A relation of one geometry to another in the plane (OGC 06-103r4, 6.1.15). An empty geometry has no relation but `disjoint`, and equals another empty one.","type":"string","enum":["intersects","contains","crosses","within","overlaps","touches","disjoint","equals","envelopeIntersects","relate"],"x-enum-descriptions":{"intersects":"They share a position.","contains":"No position of the second is outside of the first, and their interiors share a position: a geometry that lies only on the boundary is not contained.","crosses":"Their interiors share some positions but not all, and the shared part has fewer dimensions than the one of higher dimension.","within":"The second contains the first.","overlaps":"Both have the same dimension, the shared part has it too, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","disjoint":"They share no position.","equals":"They have the same positions, in any order.","envelopeIntersects":"Their envelopes share a position.","relate":"Their intersection matrix matches a pattern."},\#
 "examples":["contains"],"x-since":"0.2.0","x-domain":"feature"},\#
 "RelationPattern":{"title":"RelationPattern","description":"A pattern of the Dimensionally Extended Nine-Intersection Model: the dimensions of the intersections of interior, boundary and exterior, row by row. `T` (any), `F` (none), `0`, `1`, `2`, `*` (not tested).","type":"string","minLength":9,"maxLength":9,"examples":["T*F**F***"],"x-since":"0.2.0","x-domain":"feature"},\#
-"StatisticType":{"title":"StatisticType","description":"What is computed from the values of a field. Null, and NaN in files, are not values.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field, the number of features.","sum":"The sum of numbers: an integer when all are integers and the sum fits into 64 bits, else a double, compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles; partial sums may be beyond it.","mean":"The arithmetic mean of numbers, a double. Null without numbers.","standardDeviation":"The square root of the variance.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the count of numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal results to the last digit, whatever the order of features and whichever method computes them.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
+"StatisticType":{"title":"StatisticType","description":"What is computed from the values of a field. Null, and NaN in files, are not values.","type":"string","enum":["count","sum","mean","standardDeviation","variance","min","max"],"x-enum-descriptions":{"count":"The number of values; without a field, the number of features.","sum":"The sum of numbers: an integer when all are integers and the sum fits into 64 bits, else a double, compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles; partial sums may be beyond it.","mean":"The arithmetic mean of numbers, a double. Null without numbers.","standardDeviation":"The square root of the variance; a number also where the variance is beyond the range of doubles.","variance":"The variance of a sample: the sum of squared deviations from the mean, divided by the count of numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal results to the last digit, whatever the order of features and whichever method computes them.","min":"The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates the earliest. Null without values.","max":"The last value in that order."},\#
 "examples":["mean"],"x-since":"0.2.0","x-domain":"feature"},\#
 "Statistic":{"title":"Statistic","description":"A statistic of features: of those of a query, of those that a feature is joined with, or of those of a cluster. `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's field whose declared type is not numeric is refused, values of graphics that are not numbers are ignored.","type":"object","required":["type"],"properties":{"type":{"$ref":"#/components/schemas/StatisticType","description":"What is computed."},\#
 "field":{"type":"string","minLength":1,"maxLength":1024,"description":"The attribute whose values are used; only `count` may omit it."},\#
@@ -2748,7 +2821,7 @@ public enum OpenRPCDocument {
 "maxItems":1000000,"description":"Only these features."},\#
 "whereClause":{"$ref":"#/components/schemas/Expression","description":"Only those for which this is true."}},\#
 "examples":[{"layer":"countries","whereClause":"continent = 'Europe'"}],"x-since":"0.2.0","x-domain":"feature"},\#
-"JoinRelationship":{"title":"JoinRelationship","description":"The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or that the other is nearest.","type":"string","enum":["intersects","within","contains","crosses","overlaps","touches","equals","envelopeIntersects","nearest"],"x-enum-descriptions":{"intersects":"They share a position.","within":"It is within the other: none of its positions is outside, and the interiors share a position.","contains":"The other is within it.","crosses":"Their interiors share some positions, and the shared part has fewer dimensions than the one of higher dimension.","overlaps":"Both have the same dimension, the shared part has it too, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","equals":"They have the same positions.","envelopeIntersects":"Their envelopes share a position.","nearest":"The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The distance is measured from the point, or from the middle of the envelope of another geometry; the other may have any geometry."},\#
+"JoinRelationship":{"title":"JoinRelationship","description":"The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4, 6.1.15), or their distance.","type":"string","enum":["intersects","within","contains","crosses","overlaps","touches","equals","envelopeIntersects","nearest","withinDistance"],"x-enum-descriptions":{"intersects":"They share a position.","within":"It is within the other: none of its positions is outside, and the interiors share a position.","contains":"The other is within it.","crosses":"Their interiors share some positions, and the shared part has fewer dimensions than the one of higher dimension.","overlaps":"Both have the same dimension, the shared part has it too, and each has positions that the other lacks.","touches":"They share positions of their boundaries only.","equals":"They have the same positions.","envelopeIntersects":"Their envelopes share a position.","nearest":"The other is one of the `nearestCount` nearest to it, by distance; equally distant ones are taken by id.","withinDistance":"The other is no further away than `maxDistance`."},\#
 "examples":["within"],"x-since":"0.2.0","x-domain":"feature"},\#
 "JoinOutput":{"title":"JoinOutput","description":"What a join returns.","type":"string","enum":["pairs","counts"],"x-enum-descriptions":{"pairs":"Each pair of features.","counts":"Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`."},\#
 "examples":["counts"],"x-since":"0.2.0","x-domain":"feature"},\#
@@ -2934,6 +3007,8 @@ public enum OpenRPCDocument {
 "Column":{"title":"Column","description":"One value for each row: an array (numbers, strings, booleans, nulls), or `{\"type\": \"float64\" | \"int64\", \"data\": <base64 of little-endian numbers>}`; NaN in float64 is null.","oneOf":[{"type":"array"},\#
 {"type":"object","required":["type","data"],"properties":{"type":{"enum":["float64","int64"]},\#
 "data":{"type":"string"}}}],"examples":[[2.35,13.4]],"x-since":"0.1.0","x-domain":"overlay"},\#
+"AttributeColumns":{"title":"AttributeColumns","description":"Columns of attributes by name. Attributes that are new to an overlay or a source follow one another in this order.","type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
+"examples":[{"name":["Paris","Berlin"]}],"x-since":"0.3.0","x-domain":"overlay"},\#
 "GeometryColumn":{"title":"GeometryColumn","description":"One geometry for each row: `{\"type\": \"WKB\", \"data\": <base64 of all of them, one after the other>, \"offsets\": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes from `offsets[i]` up to `offsets[i + 1]`. The first offset is 0, none is less than the one before, the last is the number of bytes. A row without bytes has no geometry. Each geometry is well-known binary by ISO 19125 or EWKB without an SRID, in either byte order, with or without Z and M; x is easting or longitude.","type":"object","required":["type","data","offsets"],"properties":{"type":{"const":"WKB"},\#
 "data":{"type":"string"},\#
 "offsets":{"$ref":"#/components/schemas/Column"}},\#
@@ -2943,8 +3018,7 @@ public enum OpenRPCDocument {
 "z":{"$ref":"#/components/schemas/Column","description":"Heights; with `x` and `y`."},\#
 "geometry":{"$ref":"#/components/schemas/GeometryColumn","description":"Any geometries, instead of `x` and `y`. Results have this."},\#
 "ids":{"$ref":"#/components/schemas/Column","description":"Ids; minted when absent."},\#
-"attributes":{"type":"object","additionalProperties":{"$ref":"#/components/schemas/Column"},\#
-"description":"Columns by name."}},\#
+"attributes":{"$ref":"#/components/schemas/AttributeColumns","description":"Columns by name."}},\#
 "examples":[{"x":[2.35,13.4],"y":[48.86,52.52],"attributes":{"name":["Paris","Berlin"]}}],"x-since":"0.2.0","x-domain":"overlay"},\#
 "RenderingMode":{"title":"RenderingMode","description":"When a renderer redraws an overlay. The server stores and publishes it, and draws nothing.","type":"string","enum":["dynamic","static"],"x-enum-descriptions":{"dynamic":"With every frame: for moving graphics.","static":"After navigation: for many graphics that do not move."},\#
 "examples":["dynamic"],"x-since":"0.1.0","x-domain":"overlay"},\#
@@ -3369,7 +3443,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "examples":["number"],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "Derivation":{"title":"Derivation","description":"How a property is computed. Its value is its default, else null, when the expression cannot be computed, is null or has another type than declared.","type":"object","required":["expression"],"properties":{"expression":{"$ref":"#/components/schemas/Expression","description":"The expression. A name in it is one of `inputs`, else a property of the view model; other names are refused with `unknownField`. Functions that format text for people use the environment of the view model's owner."},\#
 "inputs":{"type":"object","additionalProperties":{"type":"string"},\#
-"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."}},\#
+"description":"By name: a path in the state tree (`/views/v1/viewpoint/targetScale`), or relative to the view model (`./order/cheese/amount`). It is the path of an object or of a value in one: whole collections (`/maps`), whole overlays and all their graphics are refused with `invalidDefinition`. The input is null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them unchanged."},\#
+"each":{"type":"string","minLength":1,"maxLength":1024,"description":"For a property of the type `list`: a path to a list (`./people`) or a collection (`/layers`), for each item of which `expression` computes an item of the value. The names in `expression` and `whereClause` are then `inputs`, members of the item, and `item`, which is the item itself, or the id of an object; a name that the objects of a collection do not have is refused with `unknownField`, a member that an item of a list does not have is null. The value follows changes of the items. It is the default while there is no list, or one of more than 10,000 items. View models cannot be listed."},\#
+"whereClause":{"$ref":"#/components/schemas/Expression","description":"With `each`: only items for which it is true."},\#
+"orderBy":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16,"description":"With `each`: the order of the items by their members (`item`: by themselves), most significant first; ties stay in their order."}},\#
 "examples":[{"expression":"right * 10 - wrong","inputs":{"wrong":"/viewModels/other/wrong"}}],"x-since":"0.1.0","x-domain":"viewModel"},\#
 "PropertyAccess":{"title":"PropertyAccess","description":"Who may set a property. All may read it.","type":"string","enum":["all","owner"],"x-enum-descriptions":{"all":"Every request.","owner":"Requests with the `meta.origin` of the one that created the view model, or without an origin if that had none. Other requests, and bindings and links that they create, are refused with `readOnly`; undo and redo are allowed."},\#
 "examples":["owner"],"x-since":"0.2.0","x-domain":"viewModel"},\#
@@ -3447,9 +3525,11 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "alreadyInitialized":{"code":-32600,"message":"The session is initialized already.","data":{"kind":"alreadyInitialized"},\#
 "x-since":"0.1.0"},\#
-"unknownMethod":{"code":-32601,"message":"There is no method of that name; `expected` has the nearest ones.","data":{"kind":"unknownMethod","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"unknownMethod":{"code":-32601,"message":"There is no method of that name; `expected` has the nearest ones.","data":{"kind":"unknownMethod","meant":"map/create","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The method that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "invalidParams":{"code":-32602,"message":"A member is missing, of another type, or out of range; `path` and `expected` say which and what.","data":{"kind":"invalidParams","path":"/params/width","expected":"number in 1...32768"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"Where one of several words is expected: the one that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "internalError":{"code":-32603,"message":"The server failed.","data":{"kind":"internalError"},\#
 "x-since":"0.1.0"},\#
@@ -3476,7 +3556,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["what","limit"],"properties":{"what":{"type":"string","description":"What there are too many of: `requests`, `tasks` or `subscriptions`."},\#
 "limit":{"type":"integer","minimum":1,"description":"The limit."}}},\#
 "x-since":"0.2.0"},\#
-"resultTooLarge":{"code":-31002,"message":"The result would exceed the size of a message.","data":{"kind":"resultTooLarge","limit":67108864},\#
+"resultTooLarge":{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge","limit":67108864},\#
 "x-data":{"type":"object","required":["limit"],"properties":{"limit":{"type":"integer","minimum":1,"description":"The limit, in bytes."}}},\#
 "x-since":"0.1.0"},\#
 "unknownId":{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId","path":"/params/map","id":"m1"},\#
@@ -3486,7 +3566,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The id."},\#
 "holder":{"type":"string","description":"The kind of the object that has it: `map`, `layer`, `view` and so on; `elevationSource`; `task`."}}},\#
 "x-since":"0.1.0"},\#
-"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the session is `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","expected":"`map`, `id`, `width`, `height`"},\#
+"unknownMember":{"code":-31012,"message":"The params have a member that the method does not have, and the session is `strict`; or `clear` names a member that cannot be cleared.","data":{"kind":"unknownMember","path":"/params/widht","meant":"width","expected":"`map`, `id`, `width`, `height`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The member that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "indexOutOfRange":{"code":-31013,"message":"The list has no such index.","data":{"kind":"indexOutOfRange","path":"/params/index","count":2},\#
 "x-data":{"type":"object","required":["count"],"properties":{"count":{"type":"integer","description":"Number of elements in the list."}}},\#
@@ -3504,7 +3585,8 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-data":{"type":"object","required":["index","error"],"properties":{"index":{"type":"integer","minimum":0,"description":"0-based index of the command."},\#
 "error":{"description":"The error object that the command answers when it is sent alone."}}},\#
 "x-since":"0.1.0"},\#
-"notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","expected":"the name of a command"},\#
+"notACommand":{"code":-31018,"message":"A transaction cannot contain the method: it is not of shape `command`, or it is one of `edit`.","data":{"kind":"notACommand","path":"/params/commands/1/method","meant":"map/create","expected":"`map/create`, `map/update`, `scene/create`"},\#
+"x-data":{"type":"object","properties":{"meant":{"type":"string","description":"The command that was probably meant."}}},\#
 "x-since":"0.1.0"},\#
 "wrongKind":{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind","path":"/params/group","expected":"`group`","id":"owners","found":"table"},\#
 "x-data":{"type":"object","required":["id","found"],"properties":{"id":{"$ref":"#/components/schemas/ObjectId","description":"The layer."},\#
@@ -3780,9 +3862,9 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 {"name":"isNavigating","description":"Whether an animation is running.","required":true,"schema":{"type":"boolean"}}],"example":{"subscription":"sub2","view":"v1","base":3,"revision":4,"origin":{"type":"client","name":"panel-2"},\#
 "viewpoints":[{"type":"centerAndScale","center":{"type":"Point","coordinates":[2.35,48.86]},\#
 "targetScale":100000,"rotation":0,"spatialReference":"EPSG:4326"}],"isNavigating":false},\#
-"x-since":"0.1.0"}],"x-state":[{"path":"/bindings/*","description":"A binding: `binding`, `path`, `constant`, `access`, `owner`; removed when it ends.","schema":{},\#
+"x-since":"0.1.0"}],"x-state":[{"path":"/bindings/*","description":"A binding; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
-{"path":"/links/*","description":"A link: `link`, `first`, `second`, `direction`, `transform`, `inverse`, `owner`; removed when it ends.","schema":{},\#
+{"path":"/links/*","description":"A link; removed when it ends.","schema":{},\#
 "coalescing":"every"},\#
 {"path":"/clock/mode","description":"The mode of the clock.","schema":{"$ref":"#/components/schemas/ClockMode"},\#
 "coalescing":"latest"},\#
@@ -3820,7 +3902,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"merge"},\#
 {"path":"/environments/*/environment/*","description":"The values for the session; only under the name `$session`.","schema":{},\#
 "coalescing":"merge"},\#
-{"path":"/environmentKeys/*","description":"A key: `key`, `type`, `isNullable`, `defaultValue`, `doc`, `isBuiltIn`.","schema":{},\#
+{"path":"/environmentKeys/*","description":"A key.","schema":{},\#
 "coalescing":"merge"},\#
 {"path":"/layers/*","description":"A layer.","schema":{"$ref":"#/components/schemas/Layer"},\#
 "coalescing":"every"},\#
@@ -4002,7 +4084,7 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "coalescing":"latest"},\#
 {"path":"/viewModels/*/*","description":"The value of a property.","schema":{},\#
 "coalescing":"merge"},\#
-{"path":"/viewModelTypes/*","description":"A defined type: `viewModelType`, `doc`, `properties`.","schema":{},\#
+{"path":"/viewModelTypes/*","description":"A defined type.","schema":{},\#
 "coalescing":"merge"}]}
 """#
 }

@@ -612,7 +612,7 @@ public enum SessionProtocol {
     }
 
     public init(from json: JSONValue) throws(JSONError) {
-      try json.requireObject()
+      try json.requireObject(with: "`network`")
       let readable = json["readable"]
       self.readable = try readable.isPresent ? readable.array { (e) throws(JSONError) in try e.string() } : nil
       let writable = json["writable"]

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "56556299d588d65a"
+PROTOCOL_HASH = "4b35b75654c760ce"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -45,7 +45,10 @@ IfExists = Literal["error", "reuse", "replace"]
 """What `create` does when its id is in use.
 
 `error`: Refuse with `idExists`.
-`reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one.
+`reuse`: Answer the existing object, unchanged; a client that redraws does not create a second one. An object
+with another owner, type or definition (its spatial reference, source, path, properties: what no command
+changes) is refused with `idExists` and the path of the param that differs. Values that commands change need
+not agree.
 `replace`: Close the existing object of that kind, with all that closes with it, and create a new one, in one
 step of history; a cell of a notebook may run twice.
 """
@@ -234,8 +237,8 @@ class ProgressValue(TypedDict):
     """The operation, with `begin`."""
     message: NotRequired[str]
     """The current step."""
-    percentage: NotRequired[float]
-    """The percentage that is done. (percent; in 0...100)"""
+    percentage: NotRequired[int]
+    """The whole percentage that is done, as in LSP; 0 with `begin`. (percent; in 0...100)"""
 
 
 ProgressReport = dict[str, Any]
@@ -340,7 +343,9 @@ LogLevel = Literal["error", "warning", "info", "debug"]
 """
 
 RequestId = Any
-"""The id of a request: a string or a 64-bit integer."""
+"""The id of a request: a string or a 64-bit integer. `1.0` and `1e0` are the integer 1; the answer has the id
+as it was written.
+"""
 
 
 class MethodDescription(TypedDict):
@@ -348,14 +353,27 @@ class MethodDescription(TypedDict):
 
     name: str
     """Its name."""
-    domain: str
-    """Its domain."""
-    shape: str
+    params: NotRequired[list[str]]
+    """The names of its params besides `meta`; absent with the detail `names`."""
+    required: NotRequired[list[str]]
+    """Those of `params` that must be given; absent with the detail `names`."""
+    domain: NotRequired[str]
+    """Its domain; present with the detail `full`, as all that follows."""
+    shape: NotRequired[str]
     """query, command, process, task, session or lifecycle."""
-    since: str
+    since: NotRequired[str]
     """The version that introduced it."""
-    errors: list[str]
+    errors: NotRequired[list[str]]
     """Its error kinds, besides those common to all."""
+
+
+DescriptionDetail = Literal["names", "summary", "full"]
+"""How much of each method is described.
+
+`names`: The names of the methods alone.
+`summary`: Also the names of their params, and which are required.
+`full`: Everything.
+"""
 
 
 class ExpressionParameter(TypedDict):
@@ -530,18 +548,11 @@ class SessionDescribeResult(TypedDict):
     hash: str
     """A hash of the whole definition."""
     methods: list[MethodDescription]
-    """All methods."""
-    state: list[StateDescription]
-    """All state paths."""
-    expressions: ExpressionLanguage
-    """The functions, operators and types of expressions."""
-
-
-class DiscoverResult(TypedDict):
-    """What `rpc.discover` answers."""
-
-    openrpc: str
-    """The version of OpenRPC."""
+    """The methods that are asked for."""
+    state: NotRequired[list[StateDescription]]
+    """All state paths; absent when less than everything is asked for."""
+    expressions: NotRequired[ExpressionLanguage]
+    """The functions, operators and types of expressions; absent when less than everything is asked for."""
 
 
 class CancelRequestParams(TypedDict):
@@ -842,6 +853,8 @@ class ClusterQueryResult(TypedDict):
     """The zoom of the clusters. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     clusters: list[Cluster]
     """Clusters and single points."""
 
@@ -857,6 +870,8 @@ class ClusterMembersResult(TypedDict):
     """The first zoom at which it splits. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     ids: list[FeatureId]
     """The features."""
 
@@ -1486,7 +1501,7 @@ CSVGeometry = Literal["xy", "wkt"]
 
 ExportDifferenceKind = Literal[
     "features", "ids", "spatialReference", "measures", "fieldName", "fieldType", "values", "timeZones",
-    "order", "spatialIndex", "elevations",
+    "order", "spatialIndex", "elevations", "dimensions", "geometryType",
 ]
 """How an exported file differs from the features.
 
@@ -1506,6 +1521,11 @@ at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond t
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
 `elevations`: Z was left out of `count` geometries in which only some positions have it.
+`dimensions`: Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or
+of a layer, have it or none has.
+`geometryType`: `count` geometries are multipart, or a collection of one, in the file: its layer has one type,
+that of all its geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any
+type with Z.
 """
 
 
@@ -1573,7 +1593,8 @@ StatisticType = Literal[
 compensated for rounding errors. Null without numbers, and when the sum is beyond the range of doubles;
 partial sums may be beyond it.
 `mean`: The arithmetic mean of numbers, a double. Null without numbers.
-`standardDeviation`: The square root of the variance.
+`standardDeviation`: The square root of the variance; a number also where the variance is beyond the range of
+doubles.
 `variance`: The variance of a sample: the sum of squared deviations from the mean, divided by the count of
 numbers minus one. Null for fewer than two numbers, and beyond the range of doubles. Equal queries have equal
 results to the last digit, whatever the order of features and whichever method computes them.
@@ -1646,10 +1667,10 @@ class JoinSource(TypedDict):
 
 JoinRelationship = Literal[
     "intersects", "within", "contains", "crosses", "overlaps", "touches", "equals", "envelopeIntersects",
-    "nearest",
+    "nearest", "withinDistance",
 ]
 """The condition that joins a feature with another: a relation of its geometry to the other's (OGC 06-103r4,
-6.1.15), or that the other is nearest.
+6.1.15), or their distance.
 
 `intersects`: They share a position.
 `within`: It is within the other: none of its positions is outside, and the interiors share a position.
@@ -1661,9 +1682,9 @@ lacks.
 `touches`: They share positions of their boundaries only.
 `equals`: They have the same positions.
 `envelopeIntersects`: Their envelopes share a position.
-`nearest`: The other is one of the `nearestCount` nearest to it, by the distance on the ellipsoid. The
-distance is measured from the point, or from the middle of the envelope of another geometry; the other may
-have any geometry.
+`nearest`: The other is one of the `nearestCount` nearest to it, by distance; equally distant ones are taken
+by id.
+`withinDistance`: The other is no further away than `maxDistance`.
 """
 
 JoinOutput = Literal["pairs", "counts"]
@@ -1686,11 +1707,13 @@ class FeatureQueryResult(TypedDict):
     """The spatial reference of the geometries."""
     exceededLimit: bool
     """Whether there are more."""
-    features: NotRequired[FeatureList]
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
+    features: FeatureList
     """By `orderBy`, else in drawing order; absent with columns."""
-    columns: NotRequired[FeatureColumns]
+    columns: FeatureColumns
     """The features in the same order, with `ids`, `geometry` (if it was requested) and `attributes`."""
-    fields: NotRequired[list[Field]]
+    fields: list[Field]
     """With columns: the attributes in order, with their types."""
     failed: NotRequired[list[FailedFeature]]
     """The features whose geometry is null because one of its positions has no coordinates in
@@ -1724,6 +1747,8 @@ class FeatureQueryIdsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     ids: list[FeatureId]
     """By `orderBy`, else in drawing order."""
 
@@ -1791,6 +1816,8 @@ class FeatureQueryStatisticsResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more groups."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     records: StatisticRecords
     """The groups."""
 
@@ -1802,6 +1829,8 @@ class FeatureQueryDistinctValuesResult(TypedDict):
     """The world's revision after this. (at least 0)"""
     exceededLimit: bool
     """Whether there are more records."""
+    nextOffset: NotRequired[int]
+    """The `offset` that continues a result with `exceededLimit`. (at least 0)"""
     records: DistinctRecords
     """The values."""
 
@@ -1856,7 +1885,11 @@ class FeatureJoinResult(TypedDict):
     joinedIds: NotRequired[Column]
     """With `pairs`: the joined feature of each pair."""
     distances: NotRequired[Column]
-    """With `pairs` and `nearest`: the distance of each pair. (metre)"""
+    """With `pairs`, and `nearest` or `withinDistance`: the distance of each pair, in the unit of
+    `maxDistance`.
+    """
+    joinedColumns: NotRequired[FeatureColumns]
+    """With `joinProperties`: the attributes of the joined features, in the order of `joinedIds`."""
     counts: NotRequired[Column]
     """With `counts`: the number of features that each is joined with."""
     aggregates: NotRequired[dict[str, Column]]
@@ -2574,6 +2607,11 @@ Column = Any
 "data": <base64 of little-endian numbers>}`; NaN in float64 is null.
 """
 
+AttributeColumns = dict[str, Any]
+"""Columns of attributes by name. Attributes that are new to an overlay or a source follow one another in this
+order.
+"""
+
 GeometryColumn = Any
 """One geometry for each row: `{"type": "WKB", "data": <base64 of all of them, one after the other>,
 "offsets": <Column of integers>}`. `offsets` has one number more than there are rows: row `i` is the bytes
@@ -2596,7 +2634,7 @@ class FeatureColumns(TypedDict):
     """Any geometries, instead of `x` and `y`. Results have this."""
     ids: NotRequired[Column]
     """Ids; minted when absent."""
-    attributes: NotRequired[dict[str, Column]]
+    attributes: NotRequired[AttributeColumns]
     """Columns by name."""
 
 
@@ -4410,6 +4448,20 @@ class Derivation(TypedDict):
     null when the path has no value. Objects and arrays are their JSON text for functions, for `LIKE`, and
     for a property of the type `string`; a property of the type `json`, `list` or `dictionary` takes them
     unchanged.
+    """
+    each: NotRequired[str]
+    """For a property of the type `list`: a path to a list (`./people`) or a collection (`/layers`), for each
+    item of which `expression` computes an item of the value. The names in `expression` and `whereClause`
+    are then `inputs`, members of the item, and `item`, which is the item itself, or the id of an object; a
+    name that the objects of a collection do not have is refused with `unknownField`, a member that an item
+    of a list does not have is null. The value follows changes of the items. It is the default while there
+    is no list, or one of more than 10,000 items. View models cannot be listed. (1 to 1024 characters)
+    """
+    whereClause: NotRequired[Expression]
+    """With `each`: only items for which it is true."""
+    orderBy: NotRequired[list[OrderBy]]
+    """With `each`: the order of the items by their members (`item`: by themselves), most significant first;
+    ties stay in their order. (at most 16 elements)
     """
 
 
