@@ -1,5 +1,6 @@
 // Lower bounds of distances on the ellipsoid, which are cheaper to compute than the distances.
 
+import Geometry
 import Platform
 import SpatialIndex
 

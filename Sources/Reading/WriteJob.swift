@@ -1,5 +1,6 @@
 // The job of a writer: a format and a layer. The features follow in blocks.
 
+import Geometry
 import JSON
 
 /// A format that GDAL writes, by the name of its driver.

@@ -1,6 +1,7 @@
 // Results of queries in parts: each part is written after the client has read the previous one.
 
 import FeatureStore
+import GeoModel
 import GeoProtocol
 import Geometry
 import JSON

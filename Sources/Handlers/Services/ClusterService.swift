@@ -6,6 +6,7 @@ import FeatureStore
 import GeoModel
 import GeoProtocol
 import Geometry
+import JSON
 import JSONRPC
 import Planning
 import WireCoding
