@@ -133,6 +133,69 @@ import Testing
     #expect(abs(west.distance - 111_319.49) < 1 && abs(west.azimuth - 270) < 1e-6)
   }
 
+  /// Pairs and their distances in metres, found outside of this project by GeographicLib's inverse on grids of positions of both edges, refined
+  /// around the nearest.
+  static let pairs: [(String, String, Double)] = [
+    ("LINESTRING (0 50, 10 50)", "LINESTRING (2 51, 8 51)", 111_238.6809),
+    ("LINESTRING (0 60, 40 60)", "LINESTRING (0 62, 40 61)", 111_420.7279),
+    ("POLYGON ((176 -18, 179 -18, 179 -15, 176 -15, 176 -18))", "LINESTRING (-179 -20, -178 -10)", 231_796.6980),
+    ("LINESTRING (10 89, 100 89.5)", "LINESTRING (190 89, 280 88)", 124_876.2885),
+    (
+      "POLYGON ((-40 -89, 40 -89, 40 -85, -40 -85, -40 -89))", "POLYGON ((140 -89, 220 -89, 220 -85, 140 -85, 140 -89))",
+      171_121.3392
+    ),
+    ("LINESTRING (-60 -30, -50 20)", "LINESTRING (10 20, 30 -35)", 6_241_727.6013),
+    ("POINT (13.4 52.5)", "POLYGON ((2 48, 3 48, 3 49, 2 48))", 829_759.5155),
+    ("LINESTRING (12.1 55.2, 12.1 55.2)", "POLYGON ((12.5 55, 13 55, 13 56, 12.5 55))", 30_637.1607),
+    ("LINESTRING (0 0, 10 10)", "LINESTRING (0 10, 10 0)", 0), ("LINESTRING (170 0, 190 0)", "LINESTRING (-180 -1, -180 1)", 0),
+    ("POLYGON ((170 0, 190 0, 190 9, 170 9, 170 0))", "LINESTRING (-178 2, -177 3)", 0),
+    ("LINESTRING (0 90, 10 80)", "LINESTRING (77 85, 120 90)", 0),
+  ]
+
+  @Test(arguments: 0..<pairs.count)
+  func `lines and polygons are as far from each other as their nearest positions`(pair: Int) throws {
+    let (first, second, distance) = Self.pairs[pair]
+    for (own, other) in [(first, second), (second, first)] {
+      let query = NearestQuery(try store([try Geometry(wkt: other)]), rows: nil, count: 1)
+      let found = try #require(try query.geodetic(to: try Geometry(wkt: own), geodesy).first)
+      #expect(distance == 0 ? found.distance == 0 : abs(found.distance - distance) < 1e-3, "\(found.distance)")
+    }
+  }
+
+  @Test(arguments: UInt64(0)..<5)
+  func `the nearest of many lines and polygons are those of all pairs`(seed: UInt64) throws {
+    var random = SystemSeed(seed)
+    let reach = [0.3, 3, 20, 60, 170][Int(seed)]
+    func shape() -> Geometry {
+      let (x, y) = (Double.random(in: 180 - reach...180 + reach, using: &random), Double.random(in: -80...80, using: &random))
+      let count = Int.random(in: 1...20, using: &random)
+      var ring = (0..<count).map { index in
+        // Around a diamond.
+        let (part, size) = (Double(index) / Double(count) * 4, Double.random(in: 0.05...1, using: &random) * reach / 20)
+        let (east, north) = (abs((part + 1).truncatingRemainder(dividingBy: 4) - 2) - 1, abs(part - 2) - 1)
+        return Point(x: x + size * east, y: max(min(y + size * north, 90), -90))
+      }
+      guard count > 2, Bool.random(using: &random) else { return count == 1 ? .point(ring[0]) : .lineString(Positions(ring)) }
+      ring.append(ring[0])
+      return .polygon([Positions(ring)])
+    }
+    let all = (0..<80).map { _ in shape() }
+    let store = try store(all)
+    for _ in 0..<3 {
+      let own = shape()
+      for isPlanar in [true, false] {
+        func found(_ store: FeatureStore, count: Int) throws -> [Neighbour] {
+          let query = NearestQuery(store, rows: nil, count: count)
+          return try isPlanar ? query.planar(to: own) : query.geodetic(to: own, geodesy)
+        }
+        // One by one, nothing is bounded by what was found.
+        let expected = try all.map { try found(self.store([$0]), count: 1).first?.distance ?? .nan }.sorted()
+        let near = try found(store, count: 7).map(\.distance)
+        #expect(zip(near, expected).allSatisfy { abs($0 - $1) <= 1e-3 } && near.count == 7, "\(near) \(expected.prefix(7))")
+      }
+    }
+  }
+
   @Test func `distances in the plane are finite for all finite coordinates, and each feature comes once`() throws {
     let points = (1...400).map {
       Geometry.point(Point(x: $0.isMultiple(of: 2) ? 1e305 * Double($0 / 2) : 0, y: Double($0)))
