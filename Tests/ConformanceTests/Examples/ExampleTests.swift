@@ -7,7 +7,9 @@ import Testing
 struct ExampleTests {
   /// Members of answers whose values the protocol leaves open, with the reasons; their types are compared.
   private static let undetermined: [String: [String: String]] = [
-    "session/status": ["confinement": "what the system's kernel supports"],
+    "session/status": [
+      "confinement": "what the system's kernel supports", "access": "the folders that the server's flags name",
+    ],
     "session/describe": ["hash": "of the definition, which has this example"],
     "edit/history": ["bytes": "memory of undo records, which depends on their layout"],
   ]
