@@ -62,7 +62,7 @@ extension Value {
 
   private func hasType(of other: Value) -> Bool {
     switch (self, other) {
-    case (.integer, .integer), (.string, .string), (.array, .array): true
+    case (.integer, .integer), (.string, .string), (.array, .array), (.object, .object): true
     default: false
     }
   }

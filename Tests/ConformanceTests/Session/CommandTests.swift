@@ -267,13 +267,17 @@ struct CommandTests {
 
   @Test func `a state path matches existing values only`() throws {
     let paths = [
-      "/views/v/isNavigating/x", "/views/v/viewpoint/type/0", "/maps/m/operationalLayers/1",
-      "/maps/m/operationalLayers/00", "/maps/m/operationalLayers/-1", "/overlays/o/graphics/00",
-      "/overlays/o/graphics/+1",
-      "/overlays/o/graphics/x", "/nothing", "/views/v/viewpoint/center/coordinates/2", "/", "/views//", "/clock/mode/*",
-      "/overlays/o/extent/xMin/*/y",
+      "/maps/m/operationalLayers/1", "/overlays/o/graphics/00", "/overlays/o/graphics/+1", "/overlays/o/graphics/x",
+      "/views/v/viewpoint/center/coordinates/2", "/views/nobody",
     ]
     for path in paths { #expect(try server.state(path).isEmpty, "\(path)") }
+    let impossible = [
+      "/views/v/isNavigating/x", "/views/v/viewpoint/type/0", "/maps/m/operationalLayers/00",
+      "/maps/m/operationalLayers/-1", "/nothing", "/", "/views//", "/clock/mode/*", "/overlays/o/extent/xMin/*/y",
+    ]
+    for path in impossible {
+      #expect(try server.refusal("state/get", ["path": .string(path)])["kind"] == "invalidPath", "\(path)")
+    }
     #expect(try server.state("/maps/m/operationalLayers/0").values.first == "l")
     #expect(try server.state("/maps/m/operationalLayers/*") == ["/maps/m/operationalLayers/0": "l"])
     #expect(try server.state("/views/*/viewpoint/center/coordinates/*").count == 2)

@@ -13,7 +13,7 @@ private let observedPatterns: [[String]] = [
   ["/*/*/name"], ["/*/*/opacity", "/clock"], ["/views/*/viewpoint/*"],
   ["/layers/*/loadStatus/type", "/layers/*/featureCount"],
   ["/locationSources/*/location", "/locationSources/*/status"], ["/maps/*/operationalLayers/0", "/views/*/overlays/0"],
-  ["/overlays/*/graphics/*/geometry/type"], ["/views/*/*"], ["/nothing/there", "/views/nobody"],
+  ["/overlays/*/graphics/*/geometry/type"], ["/views/*/*"], ["/layers/nobody/name", "/views/nobody"],
   ["/maps/*/basemap", "/scenes/*/basemap"], ["/maps/*/basemap/baseLayers", "/maps/*/basemap/name"],
   ["/maps/*/basemap/*", "/scenes/*/basemap/*/0"],
 ]
