@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from .._framing import Framing, make_decoder
+from .._generated.types import PROTOCOL_VERSION
 from .patterns import Mismatch, fill, match, match_unordered, raw, show
 from .texts import member, sent
 
@@ -130,7 +131,7 @@ class Runner:
             thread.start()
 
     def _initialize(self) -> None:
-        params = '{"protocolVersions": ["0.2"], "rootPath": "${tmp}", "strict": true}'
+        params = '{"protocolVersions": ["%s"], "rootPath": "${tmp}", "strict": true}' % PROTOCOL_VERSION
         self._play(Step('{"send": {"id": "init", "method": "initialize", "params": %s}}' % params))
         self._play(Step('{"expect": {"id": "init", "result": {"$any": true}}}'))
         self._play(Step('{"send": {"method": "initialized", "params": {}}}'))
