@@ -52,15 +52,16 @@ struct DerivedList {
       return false
     }
     if !each.order.isEmpty {
-      let keyed = chosen.enumerated().map { index, item in
-        (index: index, item: item, keys: each.order.map { attribute($0.name, of: item) })
-      }
-      chosen = keyed.sorted { left, right in
-        for (order, (left, right)) in zip(each.order, zip(left.keys, right.keys)) {
-          if let isBefore = Self.isBefore(left, right, isDescending: order.isDescending) { return isBefore }
+      let columns = each.order.map { order in chosen.map { Key(attribute(order.name, of: $0)) } }
+      // Places are moved, not items: these have references to count.
+      let places = chosen.indices.sorted { left, right in
+        for (order, keys) in zip(each.order, columns) {
+          let isBefore = keys[left].isBefore(keys[right], isDescending: order.isDescending)
+          if let isBefore { return isBefore }
         }
-        return left.index < right.index
-      }.map(\.item)
+        return left < right
+      }
+      chosen = places.map { chosen[$0] }
     }
     return .array(chosen.map { evaluated(derivation.expression, $0).map(Wire.value) ?? .null })
   }
@@ -79,31 +80,32 @@ struct DerivedList {
   }
 
   /// Numbers come before texts, which are compared by code points, and texts before booleans; other values are last in both
-  /// directions. Nil for equal ones.
-  private static func isBefore(_ left: AttributeValue, _ right: AttributeValue, isDescending: Bool) -> Bool? {
-    let (first, second) = (rank(left), rank(right))
-    guard first == second else { return first == 3 || second == 3 || !isDescending ? first < second : first > second }
-    let isLess: Bool
-    switch (left, right) {
-    case (.string(let left), .string(let right)):
-      if Text(left) == Text(right) { return nil }
-      isLess = left.unicodeScalars.lexicographicallyPrecedes(right.unicodeScalars)
-    case (.bool(let left), .bool(let right)):
-      if left == right { return nil }
-      isLess = right
-    default:
-      guard let left = Wire.value(left).double, let right = Wire.value(right).double, left != right else { return nil }
-      isLess = left < right
-    }
-    return isLess != isDescending
-  }
+  /// directions.
+  private struct Key {
+    private let rank: Int
+    private var number = 0.0
+    private var text = ""
 
-  private static func rank(_ value: AttributeValue) -> Int {
-    switch value {
-    case .integer, .double: 0
-    case .string: 1
-    case .bool: 2
-    case .null, .json: 3
+    init(_ value: AttributeValue) {
+      switch value {
+      case .integer(let integer): (rank, number) = (0, Double(integer))
+      case .double(let double): (rank, number) = (0, double)
+      case .string(let string): (rank, text) = (1, string)
+      case .bool(let flag): (rank, number) = (2, flag ? 1 : 0)
+      case .null, .json: rank = 3
+      }
+    }
+
+    /// Nil for equal keys.
+    func isBefore(_ other: Key, isDescending: Bool) -> Bool? {
+      guard rank == other.rank else {
+        return max(rank, other.rank) == 3 || !isDescending ? rank < other.rank : rank > other.rank
+      }
+      if number < other.number { return !isDescending }
+      if number > other.number { return isDescending }
+      // Bytes of UTF-8 are in the order of the code points.
+      guard rank == 1, !text.utf8.elementsEqual(other.text.utf8) else { return nil }
+      return text.utf8.lexicographicallyPrecedes(other.text.utf8) != isDescending
     }
   }
 }
