@@ -7,11 +7,11 @@ import JSON
 ///
 /// Names are compared without case, accents and punctuation: `Saint-Étienne` is `saint etienne`. Letters with a
 /// stroke and the like are as they are written without: `Łódź` is `lodz`, `Tromsø` `tromso`, `Straße` `strasse`, `ı`
-/// `i`. The score tells how well a name matches the searched text: 100 if it equals the text, 90 if it begins with
-/// it, 80 if another word of the name begins with it or each of its words begins a word of the name, in any order
-/// (`york new`), 70 if it has all words of the name (`Paris, France` of `Paris`), and less with each edit (a letter
-/// too many, missing or wrong, or two letters exchanged) between name and text. At most one edit is allowed for texts
-/// of 3 to 5 characters, two for longer ones.
+/// `i`. The score is how well a name matches the searched text: 100 if it equals the text, 90 if it begins with it,
+/// 80 if another word of the name begins with it or each of its words begins a word of the name, in any order (`york
+/// new`), 70 if it has all words of the name (`Paris, France` of `Paris`), and less with each edit (a letter too
+/// many, missing or wrong, or two letters exchanged) between name and text. At most one edit is allowed for texts of
+/// 3 to 5 characters, two for longer ones.
 public enum LocatorProtocol {
   /// A place.
   public struct GeocodeResult: JSONDecodable, JSONEncodable, Sendable {

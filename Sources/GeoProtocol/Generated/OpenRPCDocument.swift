@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"4b35b75654c760ce"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"fca87303f1d086b1"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -39,7 +39,7 @@ public enum OpenRPCDocument {
 "examples":[{"name":"example","params":[],"result":{"name":"result","value":{"revision":4,"tasks":{"running":0,"working":0,"started":1},\#
 "traffic":{"received":8,"sent":6,"unread":0,"coalesced":0,"resyncs":0},\#
 "model":{"sources":1,"maps":1,"layers":1,"scenes":0,"views":1,"overlays":0,"graphics":0,"locationSources":0,"subscriptions":1},\#
-"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"readable":["/data"],"writable":["/data/results"],"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
+"residentBytes":11534336,"confinement":["lifetime","network","systemCalls","memory","files","capabilities"],"access":{"network":false}}}}],"x-shape":"session","x-since":"0.1.0"},\#
 {"name":"session/describe","summary":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","description":"The definition of the protocol: its hash, methods with their params, shapes and errors, state paths, and the language of expressions.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"methods","description":"The names of methods. One that does not exist is refused, with the nearest ones in `expected`.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":1000}},\#
 {"name":"domain","description":"The methods of a domain: `feature`, `view` ...","required":false,"schema":{"type":"string","examples":["feature"]}},\#
@@ -2424,9 +2424,9 @@ public enum OpenRPCDocument {
 "TraceValue":{"title":"TraceValue","description":"The level of `$/logTrace`.","type":"string","enum":["off","messages","verbose"],"x-enum-descriptions":{"off":"Nothing.","messages":"A line for each request and reply.","verbose":"The same, with params."},\#
 "examples":["off"],"x-since":"0.1.0","x-domain":"session"},\#
 "FileAccess":{"title":"FileAccess","description":"Where a server reads and writes files: source files, documents and exports. Each folder is the one that had the name when the server started, and stays it if another folder takes the name.","type":"object","required":["network"],"properties":{"readable":{"type":"array","items":{"type":"string"},\#
-"description":"The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of the server may read."},\#
+"description":"The folders of files that may be read (`--allow-dir`); absent if all files may be read that the user of the server may read."},\#
 "writable":{"type":"array","items":{"type":"string"},\#
-"description":"The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if files may be written wherever the user of the server may."},\#
+"description":"The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; absent if files may be written wherever the user of the server may."},\#
 "network":{"type":"boolean","description":"Whether data may come from addresses (`--allow-network`)."}},\#
 "examples":[{"readable":["/data"],"writable":["/data/results"],"network":false}],"x-since":"0.3.0","x-domain":"session"},\#
 "Confinement":{"title":"Confinement","description":"A measure that confines processes that read files, where the system supports it.","type":"string","enum":["lifetime","network","systemCalls","memory","files","capabilities"],"x-enum-descriptions":{"lifetime":"The process dies with the server, however the server ends.","network":"It has a network namespace of its own, without interfaces.","systemCalls":"A seccomp filter allows a list of calls: no sockets, programs, processes, signals to others, or opening for writing.","memory":"Its memory is bounded (`--reader-memory`).","files":"Landlock lets it open only the files that its libraries need; it receives the source's files already open.","capabilities":"It has none of the administrator's rights."},\#

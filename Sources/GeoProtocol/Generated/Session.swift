@@ -596,10 +596,10 @@ public enum SessionProtocol {
   /// Where a server reads and writes files: source files, documents and exports. Each folder is the one that had the
   /// name when the server started, and stays it if another folder takes the name.
   public struct FileAccess: JSONDecodable, JSONEncodable, Sendable {
-    /// The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of the
+    /// The folders of files that may be read (`--allow-dir`); absent if all files may be read that the user of the
     /// server may read.
     public var readable: [String]?
-    /// The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if files
+    /// The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; absent if files
     /// may be written wherever the user of the server may.
     public var writable: [String]?
     /// Whether data may come from addresses (`--allow-network`).

@@ -18,7 +18,7 @@ package enum ModelService: ModelHandlers {
       guard !command.method.hasPrefix("edit/"), let run = client.commands[command.method] else {
         let known = client.commands.keys.filter { !$0.hasPrefix("edit/") }.sorted()
         throw RPCError(
-          .notACommand, no: "command", command.method, among: known, path: "/params/commands/\(index)/method")
+          .notACommand, no: "command", command.method, among: known, at: "/params/commands/\(index)/method", lists: false)
       }
       return Step(
         method: command.method, params: command.params?.value ?? JSONDocument.emptyObject.unownedRoot, run: run)

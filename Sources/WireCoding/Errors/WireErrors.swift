@@ -226,14 +226,6 @@ extension RPCError {
     ).with("meant", error.nearest)
   }
 
-  /// The error for a name that none of the known ones is.
-  package init(_ kind: ErrorKind, no noun: String, _ name: String, among known: [String], path: String) {
-    let suggestion = Suggestion(for: name, among: known)
-    let end = suggestion.meant.map { ", did you mean `\($0)`?" } ?? "."
-    self = RPCError(kind, "There is no \(noun) \"\(name)\"\(end)", path: path, expected: Self.list(suggestion.nearest))
-      .with("meant", suggestion.meant)
-  }
-
   /// The error of a stored failure.
   package init(_ failure: Failure) {
     self.init(
@@ -242,12 +234,17 @@ extension RPCError {
   }
 
   /// The error for a name that is not among those available.
-  init(_ kind: ErrorKind, no noun: String, _ name: String, among available: [String], at path: String?) {
+  ///
+  /// - Parameter lists: whether its data has them all.
+  package init(
+    _ kind: ErrorKind, no noun: String, _ name: String, among available: [String], at path: String?, lists: Bool = true
+  ) {
     let suggestion = Suggestion(for: name, among: available)
+    let end = lists ? suggestion.end : suggestion.meant.map { ", did you mean `\($0)`?" } ?? "."
     self = RPCError(
-      kind, "There is no \(noun) \"\(name)\"\(suggestion.end)", path: path,
+      kind, "There is no \(noun) \"\(name)\"\(end)", path: path,
       expected: suggestion.nearest.isEmpty ? nil : Self.list(suggestion.nearest)
-    ).with("available", available)
+    ).with("meant", suggestion.meant).with("available", lists ? available : nil)
   }
 
   package static func libraryMissing(_ library: String, _ reason: String) -> RPCError {

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "4b35b75654c760ce"
+PROTOCOL_HASH = "fca87303f1d086b1"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -307,11 +307,11 @@ class FileAccess(TypedDict):
     """
 
     readable: NotRequired[list[str]]
-    """The folders of files that may be read (`--allow-dir`); null if all files may be read that the user of
+    """The folders of files that may be read (`--allow-dir`); absent if all files may be read that the user of
     the server may read.
     """
     writable: NotRequired[list[str]]
-    """The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; null if
+    """The folders of files that may be written: those of `--allow-write`, or else of `--allow-dir`; absent if
     files may be written wherever the user of the server may.
     """
     network: bool
