@@ -86,15 +86,16 @@ let package = Package(
       "Filtering",
       ["FeatureStore", "Expressions", "SpatialRelations", "SpatialIndex", "Sorting", "Geometry", "TextFormatting"]),
     library(
-      "Proximity", ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "Geometry", "Platform"]),
+      "Proximity",
+      ["FeatureStore", "SpatialRelations", "SpatialIndex", "Sorting", "GeometryEngine", "Geometry", "Platform"]),
     library("Statistics", ["Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar"]),
     library("Clusters", ["FeatureStore", "Sorting", "Geometry", "Platform"]),
 
     library(
       "GeoModel",
       [
-        "Clusters", "Statistics", "Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry", "Calendar",
-        "TextFormatting", "Platform", collections, ordered,
+        "Clusters", "Statistics", "Proximity", "Filtering", "FeatureStore", "Expressions", "Sorting", "Geometry",
+        "Calendar", "TextFormatting", "Platform", collections, ordered,
       ]),
 
     // Plans of queries.

@@ -30,6 +30,13 @@ extension ExpressionEvaluator {
     }
   }
 
+  func measured(_ measure: GeometryMeasure, _ operands: Slice<UnsafeBufferPointer<Int>>) -> Scalar {
+    guard let meter = tree.parts.meter, let first = geometry(operands[operands.startIndex]) else { return .null }
+    let second = operands.count > 1 ? geometry(operands[operands.startIndex + 1]) : nil
+    if operands.count > 1, second == nil { return .null }
+    return meter(measure, first, second).map { Scalar(number: $0) } ?? .null
+  }
+
   private func geometry(_ node: Int) -> Geometry? {
     if case .geometry(let number) = nodes[node] { tree.parts.geometries[number].geometry } else { source.geometry }
   }

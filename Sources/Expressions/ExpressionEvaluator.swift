@@ -170,6 +170,7 @@ package struct ExpressionEvaluator<Source: PropertySource> {
       }
       return best
     case .relation(let relation): return Scalar(holds(relation, arguments))
+    case .measure(let measure): return measured(measure, arguments)
     case .values(let apply): return applied(function, arguments, apply)
     case .conventions(let apply): return applied(function, arguments) { apply($0, conventions) }
     // The parser makes other nodes of these calls.

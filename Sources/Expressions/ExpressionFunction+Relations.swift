@@ -1,4 +1,4 @@
-// Functions for relations of geometries, times and arrays.
+// Functions for relations of geometries, times and arrays, and for measures of geometries.
 
 import Geometry
 
@@ -75,4 +75,23 @@ extension FunctionRecord {
       name, .init(name: "a", types: types), .init(name: "b", types: types), result: .boolean, doc: doc,
       example: "\(name)(\(example))", .relation(relation))
   }
+}
+
+extension FunctionRecord {
+  static let measures: [FunctionRecord] = [
+    FunctionRecord(
+      "S_AREA", .geometry("geometry"), result: .number,
+      doc:
+        "The area within polygons in square metres; 0 for points and lines. On the ellipsoid, with sides that are the shortest lines between positions, if the spatial reference is geographic, else in its plane. Null where there is no spatial reference.",
+      example: "S_AREA(POLYGON ((7 50, 8 50, 8 51, 7 50)))", .measure(.area)),
+    FunctionRecord(
+      "S_LENGTH", .geometry("geometry"), result: .number,
+      doc: "The length of lines, and of the outlines of polygons, in metres; 0 for points. Measured as by `S_AREA`.",
+      example: "S_LENGTH(LINESTRING (7 50, 8 50))", .measure(.length)),
+    FunctionRecord(
+      "S_DISTANCE", .geometry("a"), .geometry("b"), result: .number,
+      doc:
+        "The least distance of two geometries in metres; 0 where they share a position. On the ellipsoid, as by `feature/nearest`, if the spatial reference is geographic, else in its plane. Null for empty geometries and where there is no spatial reference.",
+      example: "S_DISTANCE(POINT (7 50), LINESTRING (8 50, 8 51))", .measure(.distance)),
+  ]
 }

@@ -1,5 +1,6 @@
 // The functions of expressions, one record each. Parsing, checking, evaluation and the reference for clients use these records.
 
+import Geometry
 import TextFormatting
 
 /// A function, by its index in the table. Small, because nodes of an expression store it.
@@ -10,7 +11,7 @@ struct ExpressionFunction: BitwiseCopyable, Sendable {
   static let all = table.indices.map { ExpressionFunction(number: UInt8($0)) }
   private static let table: [FunctionRecord] =
     FunctionRecord.texts + FunctionRecord.numbers + FunctionRecord.choices + FunctionRecord.literals
-    + FunctionRecord.relations + FunctionRecord.formats
+    + FunctionRecord.relations + FunctionRecord.measures + FunctionRecord.formats
 
   private static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.record.name.lowercased(), $0) })
 
@@ -73,6 +74,8 @@ final class FunctionRecord: Sendable {
     /// The argument that precedes all others in this order; null if one is null or they cannot be compared.
     case extreme(Order)
     case relation(Relation)
+    /// Null without a reference of the geometries.
+    case measure(GeometryMeasure)
     /// A function of arguments that match the parameters.
     case values(@Sendable ([Scalar]) -> Scalar)
     case conventions(@Sendable ([Scalar], TextConventions) -> Scalar)
@@ -101,13 +104,14 @@ extension FunctionRecord {
 
   var relation: Relation? { if case .relation(let relation) = evaluation { relation } else { nil } }
   var isOfArrays: Bool { if case .array = relation { true } else { false } }
-  var isOfGeometries: Bool { if case .spatial = relation { true } else { false } }
+  var isOfGeometries: Bool { parameters.first?.types == .geometry }
+  var measure: GeometryMeasure? { if case .measure(let measure) = evaluation { measure } else { nil } }
   var isExtreme: Bool { if case .extreme = evaluation { true } else { false } }
   /// Whether CQL2 JSON has a special notation for it.
   var isLiteral: Bool {
     switch evaluation {
     case .literal, .node(.box): true
-    case .node, .first, .extreme, .relation, .values, .conventions: false
+    case .node, .first, .extreme, .relation, .measure, .values, .conventions: false
     }
   }
   /// Whether a call formats text by conventions.
@@ -124,6 +128,7 @@ extension FunctionRecord {
 extension FunctionRecord.Parameter {
   static func text(_ name: String = "text") -> Self { Self(name: name, types: .text) }
   static func number(_ name: String = "number") -> Self { Self(name: name, types: .number) }
+  static func geometry(_ name: String) -> Self { Self(name: name, types: .geometry) }
   static func any(_ name: String) -> Self { Self(name: name, types: .any) }
   static let decimals = Self(name: "decimals", types: .number, occurrence: .optional)
 }

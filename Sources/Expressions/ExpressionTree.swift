@@ -116,6 +116,8 @@ package final class ExpressionTree: Sendable {
     var geometries: [GeometryLiteral] = []
     /// Only in compiled expressions: spatial functions, by the index of their first operand in ``children``.
     var spatialTests: [Int: SpatialTest] = [:]
+    /// Measures geometries in the reference of the features; nil until it is known.
+    var meter: GeometryPlacement.Meter?
     var properties: [String] = []
     /// The offset of the first use of each property.
     var propertyOffsets: [Int] = []

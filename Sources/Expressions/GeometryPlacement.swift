@@ -10,20 +10,24 @@ public struct GeometryPlacement {
   public var worldWidth: Double?
   /// The geometry in the reference of the features; nil if it has no coordinates there.
   public var transformed: (Geometry) -> Geometry?
+  /// Measures geometries of the features' reference, one or, for a distance, two; nil for what it cannot measure.
+  public typealias Meter = @Sendable (GeometryMeasure, Geometry, Geometry?) -> Double?
+  public var meter: Meter?
   /// Distances in x by which copies of a geometry are moved, if the same place may have several x.
   public var shifts: (Envelope) -> [Double]
 
   public init(
-    yRange: ClosedRange<Double>? = nil, worldWidth: Double? = nil,
+    yRange: ClosedRange<Double>? = nil, worldWidth: Double? = nil, meter: Meter? = nil,
     transformed: @escaping (Geometry) -> Geometry? = { $0 }, shifts: @escaping (Envelope) -> [Double] = { _ in [0] }
   ) {
-    (self.yRange, self.worldWidth, self.transformed, self.shifts) = (yRange, worldWidth, transformed, shifts)
+    (self.yRange, self.worldWidth, self.meter) = (yRange, worldWidth, meter)
+    (self.transformed, self.shifts) = (transformed, shifts)
   }
 }
 
 extension Expression {
-  /// Whether it has geometries, which have to be placed before compiling.
-  public var hasGeometries: Bool { !tree.parts.geometries.isEmpty }
+  /// Whether it has or measures geometries, so that it has to be placed before compiling.
+  public var hasGeometries: Bool { !tree.parts.geometries.isEmpty || tree.measureCount > 0 }
 
   /// The expression with its geometries transformed to the reference of the features.
   ///
@@ -31,6 +35,7 @@ extension Expression {
   public func placed(_ placement: GeometryPlacement) throws(ExpressionError) -> Expression {
     guard hasGeometries else { return self }
     var parts = tree.parts
+    parts.meter = placement.meter
     for (index, node) in tree.nodes.enumerated() {
       guard case .geometry(let number) = node else { continue }
       do throws(PlacementFault) { parts.geometries[number] = try parts.geometries[number].placed(placement) } catch {

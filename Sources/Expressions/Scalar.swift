@@ -59,7 +59,7 @@ package enum Scalar {
   @inline(__always)
   var truth: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-  var number: Double? {
+  package var number: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .double(let value): value

@@ -131,7 +131,12 @@ extension ExpressionError {
 
 extension ExpressionTree {
   /// The estimated cost of its spatial functions for one feature, in units of a simple test.
-  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } }
+  package var spatialCost: Int { parts.spatialTests.values.reduce(0) { $0 + $1.cost } + 100 * measureCount }
+
+  /// The number of calls that measure geometries.
+  var measureCount: Int {
+    nodes.count { if case .call(let function, _) = $0 { function.record.measure != nil } else { false } }
+  }
 
   /// Boxes that contain all features for which a plan is true; nil if features anywhere may match.
   package func boxes(of plan: FilterPlan) -> [Envelope]? {

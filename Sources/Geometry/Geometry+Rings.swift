@@ -22,7 +22,7 @@ extension Geometry {
 
 extension Positions {
   /// Twice the area within a ring, positive if it is counterclockwise: the shoelace formula, about the first position.
-  fileprivate var doubledArea: Double {
+  package var doubledArea: Double {
     let stride = stride
     return values.withUnsafeBufferPointer { values in
       guard values.count >= 3 * stride else { return 0 }
@@ -33,6 +33,19 @@ extension Positions {
           (values[base] - x) * (values[base + stride + 1] - y) - (values[base + stride] - x) * (values[base + 1] - y)
       }
       return area
+    }
+  }
+
+  /// The length of the line in the plane.
+  package var length: Double {
+    let stride = stride
+    return values.withUnsafeBufferPointer { values in
+      var length = 0.0
+      for base in Swift.stride(from: stride, to: values.count, by: stride) {
+        let way = SIMD2(values[base] - values[base - stride], values[base + 1] - values[base - stride + 1])
+        length += (way * way).sum().squareRoot()
+      }
+      return length
     }
   }
 

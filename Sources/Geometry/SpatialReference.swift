@@ -185,6 +185,9 @@ public protocol Geodesy: Sendable {
   func inverse(from start: Point, to end: Point) throws(TransformError) -> GeodesicLine
   /// The position `distance` metres from `start` along `azimuth`, and the azimuth there.
   func direct(from start: Point, azimuth: Double, distance: Double) throws(TransformError) -> (Point, azimuth: Double)
+  /// Metres along the shortest lines between consecutive positions, and the square metres that they enclose: those to the left of a ring,
+  /// negative if that is more than half of the ellipsoid. A line that is not a ring encloses nothing.
+  func measure(_ line: Positions, isRing: Bool) throws(TransformError) -> (length: Double, area: Double)
 }
 
 /// The shortest line between two positions on the ellipsoid.

@@ -86,6 +86,16 @@ public final class RelationAllowance {
     }
   }
 
+  /// Accounts for work with geometries that is always done here, such as measuring them. Call it at least every 10 ms.
+  ///
+  /// - Parameter cost: in nanoseconds.
+  /// - Throws: ``EngineError/tooExpensive``, or ``EngineError/interrupted`` once a worker's task is cancelled.
+  public static func charge(_ cost: Double) throws(EngineError) {
+    guard let current else { return }
+    if case .worker(_, let isCancelled) = current.place, isCancelled() { throw current.fail(.interrupted) }
+    _ = try current.spend(cost)
+  }
+
   /// Whether two geometries have so few positions that their relation cannot reach the limit of a worker.
   func isFree(_ first: Geometry, _ second: Geometry) -> Bool {
     guard case .worker = place else { return false }

@@ -9,7 +9,8 @@ import Statistics
 
 /// A query over a snapshot of a layer's or an overlay's features, which a worker can run while the world changes.
 package struct FeatureQuery: Sendable {
-  package let store: FeatureStore
+  /// With the computed attributes once they are.
+  package private(set) var store: FeatureStore
   package let reference: SpatialReference
   /// Nil for an overlay.
   package let layer: LayerFeatures?
@@ -25,10 +26,15 @@ package struct FeatureQuery: Sendable {
   let textCost: Int
   private let isSelected: Bool?
   private let time: (extent: TimeExtent, by: LayerTime)?
+  private let computed: [(column: Int, expression: CompiledExpression)]
+  private let computingCost: Int
+  /// The features, once their attributes are computed.
+  private var computedRows: [UInt32]?
 
   package init(_ question: FeatureQuestion, in world: borrowing World) throws {
     let source = question.source
-    (store, reference, layer) = (source.store, source.reference, source.layer)
+    var store = source.store
+    (reference, layer) = (source.reference, source.layer)
     let parsed = question.condition
     let given = question.reference
     condition =
@@ -51,6 +57,22 @@ package struct FeatureQuery: Sendable {
     let definition = layer?.definitionExpression
     let spatialCost = (condition?.spatialCost ?? 0) + (definition?.hasGeometries == true ? 100 : 0)
     textCost = (parsed?.textCost ?? 0) + (definition?.textCost ?? 0)
+    var computed: [(column: Int, expression: CompiledExpression)] = []
+    for (index, each) in question.computed.enumerated() {
+      let path = "/computedFields/\(index)"
+      guard store.schema.column(named: each.name) == nil else {
+        throw QueryError.duplicateName(each.name, path: path + "/name")
+      }
+      let expression = try world.condition(
+        each.expression, as: .value, over: store.schema, in: source.reference, given: given, extent: store.extent,
+        at: path + "/expression")
+      computed.append((store.addColumn(each.name), expression))
+    }
+    self.computed = computed
+    computingCost = zip(question.computed, computed).reduce(0) { cost, each in
+      cost + 2 + each.0.expression.size / 8 + each.0.expression.textCost + each.1.expression.spatialCost
+    }
+    self.store = store
     testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost + textCost
   }
 
@@ -96,7 +118,8 @@ package struct FeatureQuery: Sendable {
     } else {
       candidates = store.count
     }
-    var tests = candidates * testCost
+    if let computedRows { return computedRows.count }
+    var tests = candidates * (testCost + computingCost)
     if let spatial {
       tests += candidates * (isOfPoints ? spatial.cost.ofPoint : spatial.cost.ofOther) + spatial.preparationCost
     }
@@ -134,6 +157,7 @@ package struct FeatureQuery: Sendable {
 
   /// The matching features: as conditions, which need no list of rows, if a scan of the store's columns finds them; else as rows.
   package func selection(first: Int = .max, _ share: WorkShare) throws -> FeatureSelection {
+    if let computedRows { return .rows(computedRows) }
     guard ids == nil, area == nil, spatial == nil else { return .rows(try found(first: first, share)) }
     let shares = share.split(by: store.count, store.count * testCost)
     if let lookedUp { return .rows(try matching(lookedUp, first: first, shares[1])) }
@@ -255,6 +279,30 @@ package struct FeatureQuery: Sendable {
       terms.isEmpty
       ? all : try store.ordered(all, by: terms, first: isBeyond ? .max : end, checking: shares[1].checkpoint)
     return (rows.dropFirst(offset).prefix(limit), !isBeyond && end < all.count)
+  }
+
+  // MARK: Computed attributes
+
+  /// The same query with its attributes computed; those of features that are not found stay null.
+  package func computed(_ share: WorkShare) throws -> FeatureQuery {
+    guard !computed.isEmpty else { return self }
+    let shares = share.split(by: [testCost] + computed.map { _ in max(computingCost / computed.count, 1) })
+    let rows = try rows(shares[0])
+    var (result, size) = (self, 0)
+    for (field, share) in zip(computed, shares.dropFirst()) {
+      var values: [AttributeValue] = []
+      values.reserveCapacity(rows.count)
+      for (index, row) in rows.enumerated() {
+        if index & 0x3f == 0 { try share.checkpoint(index, of: rows.count) }
+        let value = result.store[row].map(field.expression.value) ?? .null
+        if case .string(let text) = value { size += text.utf8.count }
+        try share.checkSize(size)
+        values.append(value)
+      }
+      result.store.set(field.column, of: rows, to: values)
+    }
+    result.computedRows = rows
+    return result
   }
 
   // MARK: Filters

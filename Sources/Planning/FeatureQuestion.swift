@@ -56,6 +56,8 @@ package struct FeatureQuestion: Sendable {
   /// The reference of the box, the geometry and literals in the condition; nil for that of the features.
   package var reference: SpatialReference?
   package var isSelected: Bool?
+  /// Attributes that are computed for the features found, by expressions over the others and over those before.
+  package var computed: [(name: String, expression: Expression)] = []
 
   package init(_ source: FeatureSet) { self.source = source }
 

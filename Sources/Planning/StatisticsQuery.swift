@@ -69,7 +69,8 @@ package struct StatisticsQuery: Sendable {
 
   /// One page of the groups.
   package func page(offset: Int, limit: Int, _ share: WorkShare) throws -> Page {
-    let shares = share.split(by: 1, 4, 2)
+    let shares = share.split(by: 1, 4, 2, features.effort)
+    let features = try features.computed(shares[3])
     let selection = try features.selection(shares[0])
     let groups = try features.store.statistics(
       statistics, of: selection, groupedBy: columns, checking: shares[1].checkpoint)

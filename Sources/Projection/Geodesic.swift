@@ -43,6 +43,22 @@ struct Geodesic: @unchecked Sendable {
     return (point, Self.compass(endAzimuth))
   }
 
+  /// Without the last position of a ring, which equals the first.
+  func measure(_ line: Positions, isRing: Bool) -> (length: Double, area: Double) {
+    var polygon = geod_polygon()
+    proj.pointee.geod_polygon_init(&polygon, isRing ? 0 : 1)
+    let stride = line.stride
+    line.values.withUnsafeBufferPointer { values in
+      for base in Swift.stride(from: 0, to: values.count - (isRing ? stride : 0), by: stride) {
+        proj.pointee.geod_polygon_addpoint(ellipsoid, &polygon, values[base + 1], values[base])
+      }
+    }
+    var (area, length) = (0.0, 0.0)
+    // For a line the area is not set.
+    _ = proj.pointee.geod_polygon_compute(ellipsoid, &polygon, 0, 1, &area, &length)
+    return (length, area)
+  }
+
   /// Normalizes an azimuth from ±180 to [0, 360).
   private static func compass(_ azimuth: Double) -> Double {
     // A tiny negative azimuth plus 360 rounds to 360.

@@ -119,4 +119,10 @@ public final class PROJTransformer: CoordinateTransformer, Geodesy, Sendable {
     guard azimuth.isFinite, distance.isFinite else { throw Geodesic.outside(0) }
     return geodesic.direct(start, azimuth, distance)
   }
+
+  public func measure(_ line: Positions, isRing: Bool) throws(TransformError) -> (length: Double, area: Double) {
+    let geodesic = try Geodesic.wgs84.get()
+    for (index, point) in line.points.enumerated() { try Geodesic.check(point, index) }
+    return geodesic.measure(line, isRing: isRing)
+  }
 }

@@ -2,6 +2,7 @@
 
 import FeatureStore
 import Geometry
+import Sorting
 
 /// The groups of some features, numbered in the order of their first features.
 public struct FeatureGroups: Sendable {
@@ -28,8 +29,10 @@ public struct FeatureGroups: Sendable {
 
   func isTime(_ index: Int) -> Bool { areTimes[index] }
 
-  /// The number of stored values.
-  var cellCount: Int { groups.cellCount + groups.count * totals.fieldCount }
+  /// The number of stored values; kept numbers are an eighth of their size.
+  var cellCount: Int { groups.cellCount + groups.count * totals.fieldCount + totals.keptCount / 8 }
+
+  mutating func sortKept(checking check: CancellationCheck) throws { try totals.sortKept(checking: check) }
 
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk) {
     groups.add(rows, of: chunk)

@@ -23,6 +23,7 @@ extension FeatureStore {
       groups.add(rows, of: chunk)
       guard groups.cellCount <= limit else { throw TooManyGroups(limit: limit) }
     }
+    try groups.sortKept { _ in try check(1) }
     return groups
   }
 

@@ -4,6 +4,7 @@ import Expressions
 import FeatureStore
 import Filtering
 import Geometry
+import Sorting
 
 /// The totals of one column by group.
 struct FieldTotals {
@@ -16,12 +17,17 @@ struct FieldTotals {
   /// Deviations by group; empty if not needed, like the extremes.
   private(set) var deviations: [Deviations] = []
   private(set) var extremes: [Extremes] = []
+  /// All numbers by group.
+  private var kept: [[Double]] = []
+  private(set) var keptCount = 0
+  private var isSorted = false
 
   /// Totals that only some statistics need.
   struct Needs: OptionSet {
     let rawValue: UInt8
     static let deviations = Needs(rawValue: 1)
     static let extremes = Needs(rawValue: 2)
+    static let values = Needs(rawValue: 4)
   }
 
   /// The first and last value in the order of values.
@@ -47,6 +53,7 @@ struct FieldTotals {
       numbers.append(NumberTotals())
       if needs.contains(.deviations) { deviations.append(Deviations()) }
       if needs.contains(.extremes) { extremes.append(Extremes()) }
+      if needs.contains(.values) { kept.append([]) }
     }
   }
 
@@ -55,6 +62,42 @@ struct FieldTotals {
     numbers.removeAll(keepingCapacity: true)
     deviations.removeAll(keepingCapacity: true)
     extremes.removeAll(keepingCapacity: true)
+    kept.removeAll(keepingCapacity: true)
+    (keptCount, isSorted) = (0, false)
+  }
+
+  // MARK: Quantiles
+
+  /// Called after the last value. Without it, each quantile sorts a copy.
+  mutating func sortKept(checking check: CancellationCheck) throws {
+    for group in kept.indices {
+      let done = Double(group) / Double(kept.count)
+      try check(done)
+      var items = kept[group].map { SortItem(key: Self.key($0), row: 0) }
+      try SortItem.sort(&items) { _ in try check(done) }
+      kept[group] = items.map { Double(bitPattern: $0.key >> 63 == 0 ? ~$0.key : $0.key ^ 1 << 63) }
+    }
+    isSorted = true
+  }
+
+  /// The bits of a double in the order of numbers.
+  private static func key(_ number: Double) -> UInt64 {
+    let bits = number.bitPattern
+    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
+
+  /// The number at a fraction of the way through the sorted numbers, interpolated as SQL's `PERCENTILE_CONT`.
+  func quantile(_ fraction: Double, of group: Int) -> AttributeValue {
+    let numbers = isSorted ? kept[group] : kept[group].sorted()
+    guard let last = numbers.last else { return .null }
+    let place = fraction * Double(numbers.count - 1)
+    let index = Int(place)
+    guard index + 1 < numbers.count else { return .finite(last) }
+    let (low, high, part) = (numbers[index], numbers[index + 1], place - Double(index))
+    let way = high - low
+    // The difference of two doubles may be beyond their range.
+    guard way.isFinite else { return .finite(low * (1 - part) + high * part) }
+    return .finite(part < 0.5 ? low + way * part : high - way * (1 - part))
   }
 
   // MARK: Rows
@@ -67,11 +110,11 @@ struct FieldTotals {
   mutating func add(_ rows: UnsafeBufferPointer<UInt16>, of chunk: FeatureChunk, _ groups: borrowing RowGroups) {
     guard let index = chunk.index(of: column) else { return }
     switch chunk.columns[index].layout {
-    case .integers where chunk.columns[index].integerBounds.isSummable:
+    case .integers where chunk.columns[index].integerBounds.isSummable && !needs.contains(.values):
       add(
         NumberPart<IntegerSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
         groups.occurring)
-    case .doubles where chunk.columns[index].doubleBounds.isSummable(needs):
+    case .doubles where chunk.columns[index].doubleBounds.isSummable(needs) && !needs.contains(.values):
       add(
         NumberPart<DoubleSum>.parts(of: chunk.columns[index], rows, groups, needs.contains(.deviations)),
         groups.occurring)
@@ -89,6 +132,10 @@ struct FieldTotals {
     let scalar = Scalar(attribute)
     if scalar.isNull { return }
     counts[group] += 1
+    if needs.contains(.values), let number = scalar.number {
+      kept[group].append(number)
+      keptCount += 1
+    }
     switch scalar {
     case .integer(let number):
       numbers[group].add(integers: number)

@@ -16,12 +16,24 @@ public struct Statistic: Hashable, Sendable {
     case variance, standardDeviation
     /// The first or last value in the order of values: numbers, times, texts by code points, booleans. JSON has no order.
     case min, max
+    /// A value among the sorted numbers, interpolated between two; null without numbers.
+    case median, percentile
   }
 
   public let kind: Kind
   public let column: Int?
+  /// In 0...100, for ``Kind/percentile``.
+  public let percentile: Double?
 
-  public init(_ kind: Kind, of column: Int?) { (self.kind, self.column) = (kind, column) }
+  public init(_ kind: Kind, of column: Int?, percentile: Double? = nil) {
+    (self.kind, self.column, self.percentile) = (kind, column, percentile)
+  }
+
+  /// The result for a group.
+  var figure: @Sendable (FieldTotals, Int) -> AttributeValue {
+    guard let percentile else { return kind.record.figure }
+    return { $0.quantile(percentile / 100, of: $1) }
+  }
 }
 
 extension FeatureSchema {

@@ -35,11 +35,15 @@ extension Statistic.Kind {
       }
     case .min:
       StatisticRecord(use: .value, resultType: nil, needs: .extremes) { $0.extremes[$1].least?.value ?? .null }
+    case .median, .percentile:
+      StatisticRecord(use: .number, resultType: .double, needs: .values) { $0.quantile(0.5, of: $1) }
     case .max:
       StatisticRecord(use: .value, resultType: nil, needs: .extremes) { $0.extremes[$1].greatest?.value ?? .null }
     }
   }
 
+  /// Whether all values are kept and sorted, which takes too long for drawing clusters.
+  public var needsAllValues: Bool { record.needs.contains(.values) }
   public var use: Expression.Use { record.use }
   public var resultType: FieldType? { record.resultType }
   public var ofNothing: AttributeValue { record.ofNothing }
@@ -47,7 +51,7 @@ extension Statistic.Kind {
 
 extension AttributeValue {
   /// The number; null for nil and for one that is not finite.
-  fileprivate static func finite(_ number: Double?) -> AttributeValue {
+  static func finite(_ number: Double?) -> AttributeValue {
     number.flatMap { $0.isFinite ? .double($0) : nil } ?? .null
   }
 }

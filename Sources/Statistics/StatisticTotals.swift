@@ -2,6 +2,7 @@
 
 import FeatureStore
 import Geometry
+import Sorting
 
 /// The totals of numbered groups, from which statistics are computed.
 ///
@@ -25,7 +26,7 @@ public struct StatisticTotals: Sendable {
         column, for: statistics.filter { $0.column == column }.map(\.kind), isTime: schema.isTime(column))
     }
     figures = statistics.map { statistic in
-      (statistic.column.flatMap(columns.firstIndex), statistic.kind.record.figure)
+      (statistic.column.flatMap(columns.firstIndex), statistic.figure)
     }
   }
 
@@ -34,6 +35,14 @@ public struct StatisticTotals: Sendable {
 
   /// The number of columns with totals.
   var fieldCount: Int { fields.count }
+
+  /// The number of values that are kept, for statistics that need all.
+  var keptCount: Int { fields.reduce(0) { $0 + $1.keptCount } }
+
+  /// Sorts the kept values, so that each statistic need not.
+  mutating func sortKept(checking check: CancellationCheck) throws {
+    for index in fields.indices { try fields[index].sortKept(checking: check) }
+  }
 
   /// Adds empty groups until there are `groups`.
   public mutating func reserve(_ groups: Int) {

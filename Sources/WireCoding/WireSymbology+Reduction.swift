@@ -39,10 +39,12 @@ extension Wire {
   /// A statistic with its given name, or else one made from its type and field.
   package static func statistic(_ wire: FeatureProtocol.Statistic) -> NamedStatistic {
     let name = wire.name ?? wire.type.rawValue + (wire.field.map { "_\($0)" } ?? "")
-    return NamedStatistic(name: name, .init(wire.type), of: wire.field)
+    return NamedStatistic(name: name, .init(wire.type), of: wire.field, percentile: wire.percentile)
   }
 
   static func statistic(_ statistic: NamedStatistic) -> FeatureProtocol.Statistic {
-    .init(type: statistic.kind.wire, field: statistic.field?.string, name: statistic.name.string)
+    .init(
+      type: statistic.kind.wire, field: statistic.field?.string, percentile: statistic.percentile,
+      name: statistic.name.string)
   }
 }

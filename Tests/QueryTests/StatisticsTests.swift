@@ -141,6 +141,35 @@ import Testing
     #expect(try sum([.string("5"), .bool(true)]) == [.null, .null, .null, .null])
   }
 
+  @Test func `percentiles are those of sorted numbers, interpolated, by groups and by rows`() throws {
+    var (store, batch) = (FeatureStore(), FeatureBatch())
+    for (group, value) in [
+      (1, AttributeValue.integer(40)), (1, .double(15)), (2, .double(-0.5)), (1, .integer(20)), (1, .null),
+      (1, .integer(35)), (2, .string("x")), (1, .double(50)), (3, .null), (2, .double(-3)),
+    ] {
+      batch.begin()
+      batch.set(column: batch.column(named: "g"), integer: Int64(group))
+      batch.set(column: batch.column(named: "v"), value)
+    }
+    try store.append(batch)
+    let (g, v) = (store.schema.column(named: "g"), store.schema.column(named: "v"))
+    let statistics =
+      [Statistic(.median, of: v)] + [0.0, 40, 100].map { Statistic(.percentile, of: v, percentile: $0) }
+    let groups = try store.statistics(statistics, of: .matching([]), groupedBy: [try #require(g)]) { _ in }.all
+    // numpy.percentile([15, 20, 35, 40, 50], 40) is 29.
+    #expect(groups.map(\.results) == [
+      [.double(35), .double(15), .double(29), .double(50)], [.double(-1.75), .double(-3), .double(-2), .double(-0.5)],
+      [.null, .null, .null, .null],
+    ])
+    var totals = StatisticTotals(statistics, in: store.schema)
+    totals.reserve(1)
+    for row in store.rowsAscending(checking: { _ in }) { totals.add(try #require(store[row]), to: 0) }
+    #expect(totals.figures(of: 0).first == .double(20))
+    #expect(throws: TooManyGroups.self) {
+      try store.statistics(statistics, of: .matching([]), groupedBy: [], limit: 0) { _ in }
+    }
+  }
+
   @Test(arguments: UInt64(0)..<20)
   func `figures do not depend on the order of features, on their chunks or on sums that leave the range of doubles`(
     seed: UInt64
@@ -285,6 +314,11 @@ private struct PlainGroups {
     case .min, .max:
       let ordered = known.filter { rank($0) != nil }.sorted { isBefore($0, $1) }
       return key(result) == (kind == .min ? ordered.first : ordered.last) ?? .null
+    case .median, .percentile:
+      let sorted = numbers.sorted()
+      guard let low = sorted.dropFirst((sorted.count - 1) / 2).first else { return result == .null }
+      let middle = low / 2 + sorted[sorted.count / 2] / 2
+      return isNear(result, middle, [middle])
     }
   }
 

@@ -68,6 +68,11 @@ public struct FeatureReduction: Hashable, Sendable {
           .form, at: path + ["name"], expected: "a name that no other attribute of clusters has",
           found: each.name.string)
       }
+      guard !each.kind.needsAllValues else {
+        throw SymbologyError(
+          .form, at: path + ["type"], expected: "a statistic that is computed without all values",
+          found: "median or percentile")
+      }
       do { try each.check(for: schema) } catch { throw error.under(path) }
     }
   }

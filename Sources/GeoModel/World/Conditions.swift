@@ -4,6 +4,7 @@ import Expressions
 import FeatureStore
 import Filtering
 import Geometry
+import Proximity
 
 extension Expression {
   /// Parses a condition without a schema.
@@ -35,7 +36,7 @@ extension Expression {
 }
 
 extension World {
-  /// Compiles a condition over features.
+  /// Compiles an expression over features.
   ///
   /// - Parameters:
   ///   - reference: the reference of the features.
@@ -43,12 +44,12 @@ extension World {
   ///   - extent: the extent of the features.
   ///   - path: JSON Pointer of the expression from the params, for errors.
   public func condition(
-    _ expression: Expression, over schema: FeatureSchema, in reference: SpatialReference,
-    given: SpatialReference? = nil, extent: Envelope? = nil, at path: String
+    _ expression: Expression, as use: Expression.Use = .condition, over schema: FeatureSchema,
+    in reference: SpatialReference, given: SpatialReference? = nil, extent: Envelope? = nil, at path: String
   ) throws(ModelError) -> CompiledExpression {
     do throws(ExpressionError) {
       let placed = try placed(expression, in: reference, given: given ?? reference, extent)
-      return try placed.compiled(for: schema, as: .condition)
+      return try placed.compiled(for: schema, as: use)
     } catch { throw .expression(error, path: path) }
   }
 
@@ -63,10 +64,12 @@ extension World {
     // A reference without a description has no known limits.
     let info = try? transformer.describe(given)
     let wrap = info.flatMap { WorldWrap($0, transformer) }
-    let own = given == reference ? wrap : (try? transformer.describe(reference)).flatMap { WorldWrap($0, transformer) }
+    let target = given == reference ? info : try? transformer.describe(reference)
+    let own = given == reference ? wrap : target.flatMap { WorldWrap($0, transformer) }
     return try expression.placed(
       GeometryPlacement(
         yRange: info?.kind == .geographic ? -90...90 : nil, worldWidth: wrap?.width,
+        meter: target.flatMap { GeometryMeter($0, transformer, geodesy)?.measure },
         transformed: { try? transformer.transform($0, from: given, to: reference) },
         shifts: { own?.shifts(of: $0, over: extent) ?? [0] }))
   }

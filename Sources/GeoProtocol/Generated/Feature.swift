@@ -263,23 +263,35 @@ public enum FeatureProtocol {
     case min
     /// The last value in that order.
     case max
+    /// The middle one of the sorted numbers, or the mean of the two in the middle: the percentile of 50. A double;
+    /// integers beyond 2^53 are rounded. Null without numbers.
+    case median
+    /// The number at `percentile` percent of the way from the first to the last of the sorted numbers, interpolated
+    /// linearly between two: SQL's `PERCENTILE_CONT`. Exact, not estimated. A double; null without numbers.
+    case percentile
   }
 
   /// A statistic of features: of those of a query, of those that a feature is joined with, or of those of a cluster.
-  /// `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's field whose declared
-  /// type is not numeric is refused, values of graphics that are not numbers are ignored.
+  /// `sum`, `mean`, `standardDeviation`, `variance`, `median` and `percentile` use the numbers in the field: a
+  /// layer's field whose declared type is not numeric is refused, values of graphics that are not numbers are
+  /// ignored.
   public struct Statistic: JSONDecodable, JSONEncodable, Sendable {
     /// What is computed.
     public var type: FeatureProtocol.StatisticType
     /// The attribute whose values are used; only `count` may omit it.
     public var field: String?
+    /// With `percentile`, which needs it: 0 is the least number, 100 the greatest. Unit: %.
+    public var percentile: Double?
     /// Its name among the results. When absent: the type and the field, such as `mean_population`, or `count` without
-    /// a field.
+    /// a field. Two percentiles of a field need names.
     public var name: String?
 
-    public init(type: FeatureProtocol.StatisticType, field: String? = nil, name: String? = nil) {
+    public init(
+      type: FeatureProtocol.StatisticType, field: String? = nil, percentile: Double? = nil, name: String? = nil
+    ) {
       self.type = type
       self.field = field
+      self.percentile = percentile
       self.name = name
     }
 
@@ -289,6 +301,10 @@ public enum FeatureProtocol {
       let field = json["field"]
       self.field = try field.isPresent
         ? field.string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+        : nil
+      let percentile = json["percentile"]
+      self.percentile = try percentile.isPresent
+        ? percentile.double("number in 0...100") { $0 >= 0 && $0 <= 100 }
         : nil
       let name = json["name"]
       self.name = try name.isPresent
@@ -304,10 +320,43 @@ public enum FeatureProtocol {
         writer.key("field")
         writer.value(field)
       }
+      if let percentile {
+        writer.key("percentile")
+        writer.value(percentile)
+      }
       if let name {
         writer.key("name")
         writer.value(name)
       }
+      writer.endObject()
+    }
+  }
+
+  /// An attribute that only the request has, computed for each feature that matches.
+  public struct ComputedField: JSONDecodable, JSONEncodable, Sendable {
+    /// Its name, which no attribute and no other computed field has.
+    public var name: String
+    /// Its value. Its properties are the attributes of the features and the computed fields before it.
+    public var expression: JSONOpaque
+
+    public init(name: String, expression: JSONOpaque) {
+      self.name = name
+      self.expression = expression
+    }
+
+    public init(from json: JSONValue) throws(JSONError) {
+      try json.requireObject(with: "`name`, `expression`")
+      self.name =
+        try json["name"].string("string of 1 to 1024 characters") { (1...1024).contains($0.unicodeScalars.count) }
+      self.expression = try SymbologyProtocol.readExpression(json["expression"])
+    }
+
+    public func encode(to writer: inout JSONWriter) {
+      writer.beginObject()
+      writer.key("name")
+      writer.value(name)
+      writer.key("expression")
+      expression.encode(to: &writer)
       writer.endObject()
     }
   }
@@ -495,6 +544,14 @@ public enum FeatureProtocol {
     var maxAllowableOffset: Double? { get }
   }
 
+  /// Attributes that are computed for the request.
+  public protocol ComputedFields: Sendable {
+    /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+    /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+    /// evaluated before them.
+    var computedFields: [FeatureProtocol.ComputedField]? { get }
+  }
+
   /// The size of a result that is a list.
   public protocol ResultSize: Sendable {
     /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
@@ -510,7 +567,7 @@ public enum FeatureProtocol {
   public enum Query {
     public static let name: StaticString = "feature/query"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.FeatureOutputOptions, FeatureProtocol.ResultSize {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
       /// A loaded layer; this or `overlay`.
@@ -555,6 +612,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
       /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
@@ -588,9 +649,10 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
-        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, maxBytes: Int? = nil, limit: Int? = nil,
-        returnM: Bool = false, format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
+        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
+        maxBytes: Int? = nil, limit: Int? = nil, returnM: Bool = false,
+        format: FeatureProtocol.FeatureFormat = .geojson, outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -603,6 +665,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.computedFields = computedFields
         self.orderBy = orderBy
         self.offset = offset
         self.properties = properties
@@ -645,6 +708,10 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -810,7 +877,7 @@ public enum FeatureProtocol {
   public enum QueryIds {
     public static let name: StaticString = "feature/queryIds"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.ResultSize {
       /// Whether the result is sent in parts: the client has given a `partialResultToken`.
       public var wantsParts = false
       /// A loaded layer; this or `overlay`.
@@ -855,6 +922,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
       /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
@@ -871,7 +942,8 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int? = nil
       ) {
         self.layer = layer
@@ -885,6 +957,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.computedFields = computedFields
         self.maxBytes = maxBytes
         self.orderBy = orderBy
         self.offset = offset
@@ -921,6 +994,10 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
         let maxBytes = json["maxBytes"]
         self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let orderBy = json["orderBy"]
@@ -1483,7 +1560,7 @@ public enum FeatureProtocol {
   public enum QueryStatistics {
     public static let name: StaticString = "feature/queryStatistics"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1526,6 +1603,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
       /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
@@ -1548,7 +1629,8 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil,
         statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
@@ -1563,6 +1645,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.computedFields = computedFields
         self.maxBytes = maxBytes
         self.statistics = statistics
         self.groupBy = groupBy
@@ -1602,6 +1685,10 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
         let maxBytes = json["maxBytes"]
         self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.statistics =
@@ -1662,7 +1749,7 @@ public enum FeatureProtocol {
   public enum QueryDistinctValues {
     public static let name: StaticString = "feature/queryDistinctValues"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1705,6 +1792,10 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
       /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
       /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
       /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
@@ -1723,7 +1814,8 @@ public enum FeatureProtocol {
         layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
-        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, maxBytes: Int? = nil, fields: [String],
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil, fields: [String],
         orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
@@ -1737,6 +1829,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.computedFields = computedFields
         self.maxBytes = maxBytes
         self.fields = fields
         self.orderBy = orderBy
@@ -1774,6 +1867,10 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
         let maxBytes = json["maxBytes"]
         self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.fields =

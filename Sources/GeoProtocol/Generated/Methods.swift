@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "fca87303f1d086b1"
+  public static let hash = "0b5592dd2cc46bb6"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -256,19 +256,21 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/query", domain: "feature", shape: .task, since: "0.1.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "orderBy", "offset", "properties", "returnGeometry",
-      "maxAllowableOffset", "maxBytes", "limit", "returnM", "format", "outSpatialReference"], required: [],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
-      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .invalidGeometry, .contentModified]
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
+      "returnGeometry", "maxAllowableOffset", "maxBytes", "limit", "returnM", "format", "outSpatialReference"],
+      required: [],
+      errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryIds", domain: "feature", shape: .task, since: "0.1.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "orderBy", "offset", "limit"], required: [],
-      errors: [.resultTooLarge, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed,
-      .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
-      .invalidGeometry, .contentModified]
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "orderBy", "offset", "limit"],
+      required: [],
+      errors: [.resultTooLarge, .duplicateItem, .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference,
+      .transformFailed, .libraryMissing, .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField,
+      .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "feature/queryRelated", domain: "feature", shape: .task, since: "0.2.0",
@@ -299,8 +301,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "statistics", "groupBy", "having", "orderBy",
-      "offset", "limit"], required: ["statistics"],
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "statistics", "groupBy",
+      "having", "orderBy", "offset", "limit"], required: ["statistics"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
@@ -308,8 +310,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/queryDistinctValues", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "maxBytes", "fields", "orderBy", "offset", "limit"],
-      required: ["fields"],
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "fields", "orderBy", "offset",
+      "limit"], required: ["fields"],
       errors: [.duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]

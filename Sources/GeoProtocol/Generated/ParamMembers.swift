@@ -52,12 +52,14 @@ package enum ParamMembers {
     "feature/query": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
-      "maxBytes", "limit", "returnM", "format", "outSpatialReference", "partialResultToken"
+      .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "maxBytes", "limit", "returnM", "format",
+      "outSpatialReference", "partialResultToken"
     ]),
     "feature/queryIds": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("computedFields", .elements(.named { computedField })), "maxBytes",
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit", "partialResultToken"
     ]),
     "feature/queryRelated": params([
@@ -77,14 +79,16 @@ package enum ParamMembers {
     ]),
     "feature/queryStatistics": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("computedFields", .elements(.named { computedField })), "maxBytes",
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
       .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
-      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }), "maxBytes",
-      "fields", .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("computedFields", .elements(.named { computedField })), "maxBytes", "fields",
+      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
     ]),
     "feature/select": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -298,7 +302,9 @@ package enum ParamMembers {
 
   package static let orderBy: ParamShape = .object(["field", "order"])
 
-  package static let statistic: ParamShape = .object(["type", "field", "name"])
+  package static let statistic: ParamShape = .object(["type", "field", "percentile", "name"])
+
+  package static let computedField: ParamShape = .object(["name", "expression"])
 
   package static let joinSource: ParamShape = .object(["layer", "overlay", "ids", "whereClause"])
 

@@ -92,7 +92,7 @@ package enum StateShapes {
     ("id", .string), ("name", .string), ("viewpoint", .named { viewpoint })
   ])
   package static let statistic: StateShape = .object([
-    ("type", .string), ("field", .string), ("name", .string)
+    ("type", .string), ("field", .string), ("percentile", .number), ("name", .string)
   ])
   package static let loadStatus: StateShape = .object([
     ("type", .string), ("error", .named { failure })

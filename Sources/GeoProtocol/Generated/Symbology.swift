@@ -74,7 +74,8 @@ public enum SymbologyProtocol {
     public var minSymbolSize: Double
     /// The size of a cluster of all points; sizes in between grow with the logarithm of the count. Unit: dip.
     public var maxSymbolSize: Double
-    /// Attributes of clusters: statistics of their features. Names are unique; `cluster_count` is defined already.
+    /// Attributes of clusters: statistics of their features, except `median` and `percentile`. Names are unique;
+    /// `cluster_count` is defined already.
     public var aggregateFields: [FeatureProtocol.Statistic]
     /// The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points unless
     /// it has a visual variable of sizes. Its fields are the attributes of clusters: `cluster_count` and those of

@@ -11,7 +11,7 @@ import WireCoding
 
 /// The form in which features of a query are written.
 struct FeatureOutput: Sendable {
-  let features: FeatureQuery
+  private(set) var features: FeatureQuery
   var selection: FeatureWriter.Selection
   /// The reference of the geometries.
   let reference: SpatialReference
@@ -44,6 +44,13 @@ struct FeatureOutput: Sendable {
       try features.column(name, at: "/properties/\(index)")
     }
     self.selection = selection
+  }
+
+  /// The same with the computed attributes.
+  func computed(_ share: WorkShare) throws -> FeatureOutput {
+    var result = self
+    result.features = try features.computed(share)
+    return result
   }
 
   /// Whether geometries differ from those in the store.

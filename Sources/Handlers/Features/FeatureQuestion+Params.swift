@@ -18,6 +18,16 @@ extension FeatureQuery {
     try self.init(FeatureQuestion(params, in: world, conditionAt: path), in: world)
   }
 
+  init(
+    _ params: some FeatureProtocol.FeatureFilter & FeatureProtocol.ComputedFields, in world: borrowing World
+  ) throws {
+    var question = try FeatureQuestion(params, in: world, conditionAt: "/whereClause")
+    question.computed = try (params.computedFields ?? []).enumerated().map { index, each in
+      (each.name, try Wire.parsed(each.expression, at: "/params/computedFields/\(index)/expression"))
+    }
+    try self.init(question, in: world)
+  }
+
   /// The sort terms of `orderBy`.
   func terms(_ orderBy: [FeatureProtocol.OrderBy]?) throws(ModelError) -> [SortTerm] {
     try terms((orderBy ?? []).map(FeatureOrder.init))

@@ -28,10 +28,12 @@ package enum FeatureService: FeatureHandlers {
       .init(revision: revision, spatialReference: output.reference.definition, exceededLimit: exceeded)
     }
     if params.wantsParts {
-      let parts = FeatureParts(output: output, format: format, revision: revision)
       return TaskPlan(parts: { worker in
-        let shares = WorkShare(worker.work).split(by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost)
-        let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
+        let shares = WorkShare(worker.work).split(
+          by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost, searchEffort)
+        let output = try output.computed(shares[2])
+        let parts = FeatureParts(output: output, format: format, revision: revision)
+        let rows = try output.features.page(terms, offset: offset, limit: limit, shares[0])
         return try parts.next(rows.page, of: rows.page.count, shares[1]) { _ in
           var result = result(rows.exceeded)
           if format == .columns { result.fields = output.fields } else { result.setFeatures(.written { $0.raw("[]") }) }
@@ -40,7 +42,9 @@ package enum FeatureService: FeatureHandlers {
       })
     }
     return try plan(effort: searchEffort + maxCount * max(output.changeCost, FeatureQuery.writeCost)) { share in
-      let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost)
+      let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost, searchEffort)
+      let output = try output.computed(shares[3])
+      let features = output.features
       let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
       try features.checkWeight(of: rows.page, transforms: output.changesGeometries, share)
       var result = result(rows.exceeded)
@@ -71,7 +75,8 @@ package enum FeatureService: FeatureHandlers {
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
     @Sendable func found(_ share: WorkShare) throws -> QueryIds.Result {
-      let shares = share.split(by: effort, features.effort)
+      let shares = share.split(by: effort, features.effort, effort)
+      let features = try features.computed(shares[2])
       let rows = try features.page(terms, offset: params.offset, limit: limit, shares[0])
       var result = QueryIds.Result(revision: revision, exceededLimit: rows.exceeded, ids: [])
       let ids = try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint)

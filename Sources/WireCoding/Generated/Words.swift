@@ -176,6 +176,8 @@ extension Statistic.Kind: WireWord {
     case .variance: self = .variance
     case .min: self = .min
     case .max: self = .max
+    case .median: self = .median
+    case .percentile: self = .percentile
     }
   }
   package var wire: FeatureProtocol.StatisticType {
@@ -187,6 +189,8 @@ extension Statistic.Kind: WireWord {
     case .variance: .variance
     case .min: .min
     case .max: .max
+    case .median: .median
+    case .percentile: .percentile
     }
   }
 }

@@ -1656,6 +1656,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1708,6 +1709,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
@@ -1751,6 +1756,7 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -1784,6 +1790,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "orderBy": order_by,
                     "offset": offset,
                     "properties": properties,
@@ -1814,6 +1821,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
@@ -1857,6 +1865,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -1881,6 +1893,7 @@ class FeatureMethods(AsyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -1914,6 +1927,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
@@ -2309,6 +2323,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         group_by: Sequence[str] | None = None,
         having: t.Expression | None = None,
@@ -2361,6 +2376,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2431,6 +2450,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "groupBy": group_by,
                     "having": having,
@@ -2458,6 +2478,7 @@ class FeatureMethods(AsyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
@@ -2503,6 +2524,10 @@ class FeatureMethods(AsyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2563,6 +2588,7 @@ class FeatureMethods(AsyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,

@@ -1630,6 +1630,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         properties: Sequence[str] | None = None,
@@ -1682,6 +1683,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
@@ -1725,6 +1730,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -1758,6 +1764,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "orderBy": order_by,
                     "offset": offset,
                     "properties": properties,
@@ -1788,6 +1795,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
@@ -1831,6 +1839,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -1855,6 +1867,7 @@ class FeatureMethods(SyncCaller):
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -1888,6 +1901,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,
@@ -2283,6 +2297,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         group_by: Sequence[str] | None = None,
         having: t.Expression | None = None,
@@ -2335,6 +2350,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2401,6 +2420,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "groupBy": group_by,
                     "having": having,
@@ -2428,6 +2448,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         max_bytes: int | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
@@ -2473,6 +2494,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
                 `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
                 `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
@@ -2533,6 +2558,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "maxBytes": max_bytes,
                     "orderBy": order_by,
                     "offset": offset,

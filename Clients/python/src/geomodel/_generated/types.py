@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "fca87303f1d086b1"
+PROTOCOL_HASH = "0b5592dd2cc46bb6"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1584,7 +1584,7 @@ A string of 9 characters.
 """
 
 StatisticType = Literal[
-    "count", "sum", "mean", "standardDeviation", "variance", "min", "max",
+    "count", "sum", "mean", "standardDeviation", "variance", "min", "max", "median", "percentile",
 ]
 """What is computed from the values of a field. Null, and NaN in files, are not values.
 
@@ -1601,24 +1601,40 @@ results to the last digit, whatever the order of features and whichever method c
 `min`: The first value in the order of `OrderBy`: numbers, texts by code points, booleans; in fields of dates
 the earliest. Null without values.
 `max`: The last value in that order.
+`median`: The middle one of the sorted numbers, or the mean of the two in the middle: the percentile of 50. A
+double; integers beyond 2^53 are rounded. Null without numbers.
+`percentile`: The number at `percentile` percent of the way from the first to the last of the sorted numbers,
+interpolated linearly between two: SQL's `PERCENTILE_CONT`. Exact, not estimated. A double; null without
+numbers.
 """
 
 
 class Statistic(TypedDict):
     """A statistic of features: of those of a query, of those that a feature is joined with, or of those of a
-    cluster. `sum`, `mean`, `standardDeviation` and `variance` use the numbers in the field: a layer's
-    field whose declared type is not numeric is refused, values of graphics that are not numbers are
-    ignored.
+    cluster. `sum`, `mean`, `standardDeviation`, `variance`, `median` and `percentile` use the numbers in
+    the field: a layer's field whose declared type is not numeric is refused, values of graphics that are
+    not numbers are ignored.
     """
 
     type: StatisticType
     """What is computed."""
     field: NotRequired[str]
     """The attribute whose values are used; only `count` may omit it. (1 to 1024 characters)"""
+    percentile: NotRequired[float]
+    """With `percentile`, which needs it: 0 is the least number, 100 the greatest. (%; in 0...100)"""
     name: NotRequired[str]
     """Its name among the results. When absent: the type and the field, such as `mean_population`, or `count`
-    without a field. (1 to 1024 characters)
+    without a field. Two percentiles of a field need names. (1 to 1024 characters)
     """
+
+
+class ComputedField(TypedDict):
+    """An attribute that only the request has, computed for each feature that matches."""
+
+    name: str
+    """Its name, which no attribute and no other computed field has. (1 to 1024 characters)"""
+    expression: Expression
+    """Its value. Its properties are the attributes of the features and the computed fields before it."""
 
 
 StatisticRecords = Any
@@ -3334,8 +3350,8 @@ class FeatureReduction(TypedDict):
     0...1000; default 70)
     """
     aggregateFields: NotRequired[list[Statistic]]
-    """Attributes of clusters: statistics of their features. Names are unique; `cluster_count` is defined
-    already. (at most 64 elements; default [])
+    """Attributes of clusters: statistics of their features, except `median` and `percentile`. Names are
+    unique; `cluster_count` is defined already. (at most 64 elements; default [])
     """
     renderer: NotRequired[Renderer]
     """The symbols of clusters, resized to `minSymbolSize` up to `maxSymbolSize` by the number of their points
