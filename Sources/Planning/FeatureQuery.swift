@@ -76,6 +76,13 @@ package struct FeatureQuery: Sendable {
     testCost = 1 + ((parsed?.size ?? 0) + (definition?.size ?? 0)) / 8 + times * 4 + spatialCost + textCost
   }
 
+  /// All rows of a table that is neither a layer nor an overlay.
+  package init(table: FeatureStore) {
+    (store, reference, layer) = (table, .unknown, nil)
+    (area, spatial, ids, condition, lookedUp, isSelected, time) = (nil, nil, nil, nil, nil, nil, nil)
+    (testCost, textCost, computed, computingCost) = (1, 0, [], 0)
+  }
+
   // MARK: Effort
 
   /// Maximum effort on the loop: a few milliseconds. A worker runs queries above it.

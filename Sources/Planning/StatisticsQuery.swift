@@ -13,6 +13,8 @@ package struct StatisticsQuery: Sendable {
   private let statistics: [Statistic]
   /// The names of the columns, followed by those of the statistics.
   package let names: [String]
+  /// Their types; nil for what may have several.
+  package let types: [FieldType?]
   private let terms: [GroupTerm]
   private let having: Expression?
 
@@ -45,8 +47,9 @@ package struct StatisticsQuery: Sendable {
     }
     let schema = features.store.schema
     let types = columns.map(schema.declaredType) + statistics.map(schema.resultType)
+    self.types = types
     self.having = try having.map {
-      try $0.condition(over: Array(zip(names, types)).map { (name: $0, type: $1) }, at: "/having")
+      try $0.condition(over: zip(names, types).map { (name: $0, type: $1) }, at: "/having")
     }
   }
 

@@ -61,9 +61,10 @@ extension FeatureDriver {
 /// How a format is written by GDAL.
 struct WriteFormat {
   let driver: GDALDriver
-  let layerOptions: (WriteJob) -> [String]
-  /// Whether GDAL says that it does not know the number of features where there is none.
-  var countsNone = false
+  var fileOptions: [String] = []
+  var layerOptions: (WriteJob) -> [String] = { _ in [] }
+  /// The number of features written, of the one that GDAL tells; nil if unknown.
+  var count: (Int) -> Int? = { $0 >= 0 ? $0 : nil }
   /// SQL that is run when all features are written.
   var finalStatements: (WriteJob) -> [String] = { _ in [] }
 }
@@ -82,8 +83,14 @@ extension WriteDriver {
     case .flatGeobuf:
       WriteFormat(
         driver: driver("RegisterOGRFlatGeobuf"),
-        layerOptions: { [$0.indexOption, "TEMPORARY_DIR=\(WrittenFiles.scratchFolder)"] }, countsNone: true)
+        layerOptions: { [$0.indexOption, "TEMPORARY_DIR=\(WrittenFiles.scratchFolder)"] },
+        // Of none GDAL says that it does not know.
+        count: { max($0, 0) })
     case .parquet: WriteFormat(driver: driver("RegisterOGRParquet"), layerOptions: \.geometryName)
+    case .shapefile: WriteFormat(driver: driver("RegisterOGRShape"), layerOptions: { _ in ["ENCODING=UTF-8"] })
+    // Not LIBKML, which not every build of GDAL has, and which keeps all features in memory. It counts none.
+    case .kml: WriteFormat(driver: driver("RegisterOGRKML"), count: { _ in nil })
+    case .gpx: WriteFormat(driver: driver("RegisterOGRGPX"), fileOptions: ["GPX_USE_EXTENSIONS=YES"], count: { _ in nil })
     }
   }
 }

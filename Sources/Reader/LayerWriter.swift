@@ -12,6 +12,8 @@ struct LayerWriter {
   private let dataset: GDALDatasetH
   private let layer: OGRLayerH
   private let fields: [WrittenField]
+  /// The journal mark of a database to which the layer is added.
+  private let journalMark: [UInt8]?
   private let job: WriteJob
   private let call: GDALCall
 
@@ -56,26 +58,55 @@ struct LayerWriter {
         job.driver, available: WriteDriver.allCases.filter { gdal.pointee.GDALGetDriverByName($0.rawValue) != nil })
     }
     call.forget()
-    guard let dataset = gdal.pointee.GDALCreate(driver, WrittenFiles.targetName, 0, 0, 0, GDT_Unknown, nil) else {
-      throw Self.failure(call, "the file cannot be created")
+    let dataset: GDALDatasetH
+    if job.placement == .create {
+      journalMark = nil
+      let created = withStrings(job.driver.record.fileOptions) { options in
+        gdal.pointee.GDALCreate(driver, WrittenFiles.targetName, 0, 0, 0, GDT_Unknown, unchanged(options))
+      }
+      guard let created else { throw Self.failure(call, "the file cannot be created") }
+      dataset = created
+    } else {
+      journalMark = WrittenFiles.setJournalMark([1, 1])
+      dataset = try Self.opened(job, gdal, call)
     }
     self.dataset = dataset
     let reference = try Self.reference(job.layer.spatialReference, gdal, call)
     defer { gdal.pointee.OSRDestroySpatialReference(reference) }
-    let created = withStrings(job.driver.record.layerOptions(job)) { options in
-      // GDAL's list has no `const`, but is not changed.
-      let options = UnsafeMutableRawPointer(mutating: options)?.assumingMemoryBound(
-        to: UnsafeMutablePointer<CChar>?.self)
-      return gdal.pointee.GDALDatasetCreateLayer(dataset, job.layer.name, reference, job.geometryType(gdal), options)
+    let overwrite = job.placement == .replaceLayer ? ["OVERWRITE=YES"] : []
+    let created = withStrings(job.driver.record.layerOptions(job) + overwrite) { options in
+      gdal.pointee.GDALDatasetCreateLayer(
+        dataset, job.layer.name, reference, job.geometryType(gdal), unchanged(options))
     }
     guard let layer = created else { throw Self.failure(call, "the layer cannot be created") }
     self.layer = layer
-    fields = job.layer.fields.enumerated().map { WrittenField(Int32($0), $1) }
-    for field in fields where !field.create(in: layer, gdal) {
-      throw Self.failure(call, "the field \(field.field.name.string) cannot be created")
+    fields = try job.layer.fields.map { field throws(ReadError) in
+      if let written = WrittenField(field, in: layer, gdal) { return written }
+      throw Self.failure(call, "the field \(field.name.string) cannot be created")
     }
     // One transaction for all features: one for each would take ten times as long. Formats without transactions refuse it.
     _ = gdal.pointee.GDALDatasetStartTransaction(dataset, 0)
+  }
+
+  /// Opens the file to which the layer is added.
+  private static func opened(_ job: WriteJob, _ gdal: GDAL, _ call: GDALCall) throws(ReadError) -> GDALDatasetH {
+    let dataset = withStrings([job.driver.rawValue]) { drivers in
+      withStrings(["LIST_ALL_TABLES=YES"]) { options in
+        gdal.pointee.GDALOpenEx(
+          WrittenFiles.targetName, UInt32(GDAL_OF_VECTOR | GDAL_OF_UPDATE), drivers, options, nil)
+      }
+    }
+    guard let dataset else {
+      let reason = call.complaint ?? "the file is not recognized"
+      throw .openFailed(driver: job.driver.rawValue, path: "", reason: reason)
+    }
+    let names = (0..<gdal.pointee.GDALDatasetGetLayerCount(dataset)).compactMap { index in
+      gdal.pointee.GDALDatasetGetLayer(dataset, index).flatMap { gdal.pointee.OGR_L_GetName($0) }.map(decoded)
+    }
+    if job.placement == .addLayer, names.contains(where: { $0.lowercased() == job.layer.name.lowercased() }) {
+      throw .layerExists(job.layer.name, available: names)
+    }
+    return dataset
   }
 
   private static func reference(
@@ -94,10 +125,10 @@ struct LayerWriter {
   /// The description of the layer as GDAL has created it.
   private func description(featureCount: Int?) -> LayerDescription {
     let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
-    let fields = (0..<gdal.pointee.OGR_FD_GetFieldCount(definition)).map { index in
-      let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, index)
+    let fields = fields.map { written in
+      let field = gdal.pointee.OGR_FD_GetFieldDefn(definition, written.index)
       return FieldColumn(
-        index: index, name: gdal.pointee.OGR_Fld_GetNameRef(field).map(decoded) ?? "",
+        index: written.index, name: gdal.pointee.OGR_Fld_GetNameRef(field).map(decoded) ?? "",
         type: gdal.pointee.OGR_Fld_GetType(field), subtype: gdal.pointee.OGR_Fld_GetSubType(field)
       ).field
     }
@@ -109,8 +140,7 @@ struct LayerWriter {
   /// The number of features written; nil if unknown. It may be less than was sent: GDAL 3.6 silently omits FlatGeobuf features
   /// without positions.
   private var featureCount: Int? {
-    let count = gdal.pointee.OGR_L_GetFeatureCount(layer, 0)
-    return count >= 0 ? Int(count) : job.driver.record.countsNone ? 0 : nil
+    job.driver.record.count(Int(gdal.pointee.OGR_L_GetFeatureCount(layer, 0)))
   }
 
   /// The system's error if a write failed, else GDAL's message.
@@ -171,8 +201,14 @@ struct LayerWriter {
     // Formats without transactions report that none is active.
     call.forget()
     _ = gdal.pointee.GDALClose(dataset)
+    if let journalMark { _ = WrittenFiles.setJournalMark(journalMark) }
     if WrittenFiles.failure != 0 || call.complaint != nil { throw Self.failure(call, "the file cannot be finished") }
   }
+}
+
+/// GDAL's lists have no `const`, but are not changed.
+private func unchanged(_ list: UnsafePointer<UnsafePointer<CChar>?>?) -> UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? {
+  UnsafeMutableRawPointer(mutating: list)?.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
 }
 
 extension WriteJob {

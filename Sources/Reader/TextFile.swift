@@ -135,7 +135,7 @@ struct TextFile {
       guard let fault = check.firstFault() else { return error }
       return .readFailed(driver: driver, path: path, layer: layer, reason: fault.description)
     case .file, .unrecognized, .changedWhileRead, .noSuchLayer, .missingField, .cancelled, .unavailable, .readerFailed,
-      .writeFailed, .driverMissing, .writerFailed:
+      .writeFailed, .driverMissing, .writerFailed, .layerExists:
       return error
     }
   }

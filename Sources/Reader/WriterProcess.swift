@@ -22,9 +22,8 @@ public enum WriterProcess {
     do {
       let message = try channel.receive()
       let request = try message.document.read { json throws(JSONError) in try ReaderRequest(from: json) }
-      guard case .write(let job) = request, message.files.count == 2 else { _exit(1) }
-      let files = message.takeFiles()
-      WrittenFiles.begin(target: files[0], scratch: files[1], extension: job.driver.fileExtension)
+      guard case .write(let job) = request, message.files.count == 2 + job.driver.sideExtensions.count else { _exit(1) }
+      WrittenFiles.begin(job, message.takeFiles())
       // Loaded before the restriction: libraries may be in folders that a confined writer cannot open.
       _ = WriterLibrary.shared
       protections |= ReaderProcess.restrict(to: [])

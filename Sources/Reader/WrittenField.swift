@@ -6,16 +6,21 @@ import Reading
 
 /// A field of a layer that is being written. The server has checked that the texts of its values are well-formed.
 struct WrittenField {
+  /// The index in the layer.
   let index: Int32
   let field: Field
 
-  init(_ index: Int32, _ field: Field) {
-    self.index = index
+  /// Creates the field in the layer, unless its format has one of that name; nil if GDAL refuses it.
+  init?(_ field: Field, in layer: OGRLayerH, _ gdal: GDAL) {
+    let definition = gdal.pointee.OGR_L_GetLayerDefn(layer)
+    let count = gdal.pointee.OGR_FD_GetFieldCount(definition)
+    guard Self.create(field, in: layer, gdal) else { return nil }
+    let isNew = gdal.pointee.OGR_FD_GetFieldCount(definition) > count
+    index = isNew ? count : gdal.pointee.OGR_FD_GetFieldIndex(definition, field.name.string)
     self.field = field
   }
 
-  /// False if GDAL refuses the field.
-  func create(in layer: OGRLayerH, _ gdal: GDAL) -> Bool {
+  private static func create(_ field: Field, in layer: OGRLayerH, _ gdal: GDAL) -> Bool {
     let (type, subtype): (OGRFieldType, OGRFieldSubType) =
       switch field.type {
       case .boolean: (OFTInteger, OFSTBoolean)

@@ -4,12 +4,13 @@ import CGDAL
 import CReader
 import Files
 import Platform
+import Reading
 import Synchronization
 
-/// The file that is written, and a scratch file for the format's temporary data.
+/// The file that is written, those beside it, and a scratch file for the format's temporary data.
 enum WrittenFiles {
   private struct State {
-    var target: CInt = -1
+    var targets: [String: CInt] = [:]
     var scratch: CInt = -1
     var targetName = ""
     /// Names that GDAL has created and not removed.
@@ -23,9 +24,29 @@ enum WrittenFiles {
   static let scratchFolder = prefix + "/scratch"
   private static let state = Mutex(State())
 
-  /// Sets the two empty files. Their descriptors stay open until the process ends.
-  static func begin(target: CInt, scratch: CInt, extension ending: String) {
-    state.withLock { $0 = State(target: target, scratch: scratch, targetName: "\(prefix)/out.\(ending)") }
+  /// Sets the files: the target, which is empty if it is created, the scratch file, and those beside the target. Their descriptors
+  /// stay open until the process ends.
+  static func begin(_ job: WriteJob, _ files: [CInt]) {
+    let names = ([job.driver.fileExtension] + job.driver.sideExtensions).map { "\(prefix)/out.\($0)" }
+    let descriptors = files[..<1] + files[2...]
+    state.withLock {
+      $0 = State(
+        targets: Dictionary(uniqueKeysWithValues: zip(names, descriptors)), scratch: files[1], targetName: names[0])
+      if job.placement != .create { $0.names = [names[0]] }
+    }
+  }
+
+  /// Changes the mark by which a database says that its journal is a write-ahead log. Without such a log beside it the content is the
+  /// same, but SQLite would need to make one.
+  ///
+  /// - Returns: the earlier mark.
+  /// - Source: https://www.sqlite.org/fileformat.html, section 1.3.3.
+  static func setJournalMark(_ mark: [UInt8]) -> [UInt8] {
+    let descriptor = state.withLock { $0.targets[$0.targetName] ?? -1 }
+    var earlier: [UInt8] = [1, 1]
+    guard pread(descriptor, &earlier, 2, 18) == 2, earlier != mark else { return mark }
+    _ = pwrite(descriptor, mark, 2, 18)
+    return earlier
   }
 
   /// The name under which GDAL creates the file.
@@ -62,7 +83,7 @@ enum WrittenFiles {
   fileprivate static func remove(_ name: String) -> Bool { state.withLock { $0.names.remove(name) != nil } }
 
   private static func descriptor(_ name: String, _ state: State) -> CInt? {
-    if name == state.targetName { return state.target }
+    if let target = state.targets[name] { return target }
     return name.utf8.starts(with: (scratchFolder + "/").utf8) ? state.scratch : nil
   }
 }

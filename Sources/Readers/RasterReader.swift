@@ -124,7 +124,7 @@ public final class RasterReader: Sendable {
       switch error {
       case .cancelled, .readerFailed: readers.release(work)
       case .file, .unrecognized, .openFailed, .readFailed, .changedWhileRead, .noSuchLayer, .missingField, .unavailable,
-        .writeFailed, .driverMissing, .writerFailed:
+        .writeFailed, .driverMissing, .writerFailed, .layerExists:
         break
       }
       throw error

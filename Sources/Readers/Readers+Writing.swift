@@ -10,14 +10,15 @@ extension Readers {
   /// Fills a file with a layer. The writer has ended when it returns or throws.
   ///
   /// - Parameters:
-  ///   - target: open for reading and writing, and empty.
-  ///   - scratch: another such file, for the format's temporary data.
+  ///   - target: open for reading and writing; empty unless a layer is added to it.
+  ///   - scratch: another such file, empty, for the format's temporary data.
+  ///   - sides: others, for the format's files beside the target.
   ///   - path: names the file in errors.
   ///   - isCancelled: called every 10 ms.
   ///   - next: makes the next ``FeatureBlock``, sealed, to be closed; nil at the end.
   /// - Returns: the layer as GDAL has written it, with the number of features where that is known, and GDAL's messages.
   public func write(
-    _ job: WriteJob, to target: CInt, scratch: CInt, path: String, isCancelled: () -> Bool,
+    _ job: WriteJob, to target: CInt, scratch: CInt, sides: [CInt] = [], path: String, isCancelled: () -> Bool,
     next: () throws -> CInt?
   ) throws -> (layer: LayerDescription, messages: [String]) {
     guard let writer = ReaderHandle(executable, ["--writer", String(memory)]) else {
@@ -40,7 +41,7 @@ extension Readers {
     // An error of `next`, in contrast to one of the writer.
     var own: (any Error)?
     do throws(ReadError) {
-      try work.send(.write(job), files: [target, scratch])
+      try work.send(.write(job), files: [target, scratch] + sides)
       try work.finish(isCancelled: isCancelled) { reply, _ throws(ReadError) in
         do {
           switch reply {

@@ -47,7 +47,7 @@ extension LayerDescription {
 extension ReadError {
   private enum Kind: String {
     case openFailed, readFailed, noSuchLayer, missingField, changedWhileRead, unavailable, writeFailed, driverMissing
-    case unrecognized
+    case unrecognized, layerExists
   }
 
   /// The kind of an error in a message. Only errors that a reader meets have one of their own; the others are the server's.
@@ -56,6 +56,7 @@ extension ReadError {
     case .openFailed: .openFailed
     case .readFailed: .readFailed
     case .noSuchLayer: .noSuchLayer
+    case .layerExists: .layerExists
     case .missingField: .missingField
     case .changedWhileRead: .changedWhileRead
     case .unavailable: .unavailable
@@ -75,7 +76,8 @@ extension ReadError {
       writer.member("driver", driver)
       writer.member("layer", layer)
       writer.member("reason", reason)
-    case .noSuchLayer(let name, let available), .missingField(let name, let available):
+    case .noSuchLayer(let name, let available), .missingField(let name, let available),
+      .layerExists(let name, let available):
       writer.member("name", name)
       writer.key("available")
       writer.array(available) { $1.value($0) }
@@ -99,6 +101,7 @@ extension ReadError {
       self = .readFailed(
         driver: try json.text("driver"), path: path, layer: try json.text("layer"), reason: try text("reason"))
     case .noSuchLayer: self = .noSuchLayer(try text("name"), available: try available())
+    case .layerExists: self = .layerExists(try text("name"), available: try available())
     case .missingField: self = .missingField(try text("name"), available: try available())
     case .changedWhileRead: self = .changedWhileRead(path: path)
     case .writeFailed: self = .writeFailed(path: path, reason: try text("reason"))

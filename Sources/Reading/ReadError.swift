@@ -11,6 +11,8 @@ public enum ReadError: Error, Hashable, Sendable {
   /// The file was written while it was read: the result may mix states.
   case changedWhileRead(path: String)
   case noSuchLayer(String, available: [String])
+  /// The file to which a layer is added has one of that name.
+  case layerExists(String, available: [String])
   case missingField(String, available: [String])
   case cancelled
   /// GDAL, or its driver, is not installed.

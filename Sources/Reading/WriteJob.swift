@@ -9,6 +9,9 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
   case flatGeobuf = "FlatGeobuf"
   /// Few builds of GDAL have it.
   case parquet = "Parquet"
+  case shapefile = "ESRI Shapefile"
+  case kml = "KML"
+  case gpx = "GPX"
 
   /// The extension that GDAL expects.
   public var fileExtension: String {
@@ -16,15 +19,31 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
     case .geoPackage: "gpkg"
     case .flatGeobuf: "fgb"
     case .parquet: "parquet"
+    case .shapefile: "shp"
+    case .kml: "kml"
+    case .gpx: "gpx"
     }
   }
+
+  /// The extensions of the files beside the main one, which the writer gets after it and the scratch file.
+  public var sideExtensions: [String] { self == .shapefile ? ["shx", "dbf", "prj", "cpg"] : [] }
 }
 
 public struct WriteJob: Hashable, Sendable {
   /// Which of the positions have a coordinate.
   public enum Occurrence: String, Hashable, Sendable { case none, some, all }
 
+  /// What becomes of the content that the file has.
+  public enum Placement: String, Hashable, Sendable {
+    case create
+    /// The layer is added.
+    case addLayer
+    /// The layer takes the place of one with its name, if there is one.
+    case replaceLayer
+  }
+
   public var driver: WriteDriver
+  public var placement = Placement.create
   /// The layer to write; its fields are the columns of the blocks, in order.
   public var layer: LayerDescription
   public var z: Occurrence
@@ -44,6 +63,7 @@ public struct WriteJob: Hashable, Sendable {
 
   func encode(to writer: inout JSONWriter) {
     writer.member("driver", driver.rawValue)
+    writer.member("placement", placement.rawValue)
     writer.key("layer")
     layer.encode(to: &writer)
     writer.member("z", z.rawValue)
@@ -56,5 +76,6 @@ public struct WriteJob: Hashable, Sendable {
       driver: try json["driver"].word(), layer: try LayerDescription(from: json["layer"]),
       z: try json["z"].word(), m: try json["m"].word(),
       isIndexed: try json["isIndexed"].bool())
+    placement = try json["placement"].word()
   }
 }

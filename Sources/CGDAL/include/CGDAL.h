@@ -62,7 +62,7 @@ struct ArrowArrayStream {
   X(GDALGetRasterUnitType) X(GDALGetMaskFlags) X(GDALGetMaskBand) X(GDALRasterIO) \
   X(OGR_L_GetName) X(OGR_L_GetGeomType) X(OGR_L_GetGeometryColumn) X(OGR_L_GetSpatialRef) X(OGR_L_GetFeatureCount) X(OGR_L_GetExtent) \
   X(OGR_L_GetLayerDefn) X(OGR_L_GetFIDColumn) X(OGR_L_ResetReading) X(OGR_L_GetNextFeature) \
-  X(OGR_FD_GetFieldCount) X(OGR_FD_GetFieldDefn) X(OGR_Fld_GetNameRef) X(OGR_Fld_GetType) X(OGR_Fld_GetSubType) \
+  X(OGR_FD_GetFieldCount) X(OGR_FD_GetFieldIndex) X(OGR_FD_GetFieldDefn) X(OGR_Fld_GetNameRef) X(OGR_Fld_GetType) X(OGR_Fld_GetSubType) \
   X(OGR_F_Destroy) X(OGR_F_GetFID) X(OGR_F_GetGeometryRef) X(OGR_F_IsFieldSetAndNotNull) \
   X(OGR_F_GetFieldAsInteger) X(OGR_F_GetFieldAsInteger64) X(OGR_F_GetFieldAsDouble) X(OGR_F_GetFieldAsString) \
   X(OGR_F_GetFieldAsIntegerList) X(OGR_F_GetFieldAsInteger64List) X(OGR_F_GetFieldAsDoubleList) \

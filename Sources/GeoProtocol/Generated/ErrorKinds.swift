@@ -102,6 +102,8 @@ public enum ErrorKind: String, CaseIterable, Sendable {
   case saveFailed
   /// A file of that name exists, and `ifExists` does not allow replacing it.
   case fileExists
+  /// The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.
+  case layerExists
   /// The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
   case documentTooLarge
   /// The document has no file yet; `document/saveAs` names one.
@@ -270,6 +272,7 @@ public enum ErrorKind: String, CaseIterable, Sendable {
     case .documentTooNew: -31081
     case .saveFailed: -31082
     case .fileExists: -31086
+    case .layerExists: -31125
     case .documentTooLarge: -31085
     case .documentUntitled: -31083
     case .documentBusy: -31084

@@ -93,6 +93,12 @@ public enum FeatureProtocol {
     case error
     /// Replace it atomically; its owner, mode and attributes are kept.
     case replace
+    /// Add the layer to the GeoPackage. Its other layers and tables stay as they are; a layer or table of that name
+    /// is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made if there
+    /// is none.
+    case addLayer
+    /// As `addLayer`, but the layer takes the place of a layer or table of its name.
+    case replaceLayer
   }
 
   /// How a CSV file holds geometries.
@@ -114,14 +120,15 @@ public enum FeatureProtocol {
     case spatialReference
     /// M was left out of `count` geometries.
     case measures
-    /// The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV`
-    /// take a line break in a name for the end of the header.
+    /// The field `field` has the name `name` in the file: the format does not distinguish case, has no such names, or
+    /// means another field by it; or readers of `CSV` take a line break in a name for the end of the header.
     case fieldName
     /// The field `field` has another type in the file, `type`: the field holds values of other types too, or the
     /// format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.
     case fieldType
     /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL,
-    /// integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+    /// in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, and numbers lose
+    /// digits, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones
@@ -134,8 +141,8 @@ public enum FeatureProtocol {
     /// Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or of a layer,
     /// have it or none has.
     case dimensions
-    /// `count` geometries are multipart, or a collection of one, in the file: its layer has one type, that of all its
-    /// geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z.
+    /// `count` geometries are multipart, no longer multipart, or a collection of one in the file: its layer has one
+    /// type. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z.
     case geometryType
   }
 
@@ -481,6 +488,57 @@ public enum FeatureProtocol {
     case pairs
     /// Each feature once, with the number of features that it is joined with, which may be 0, and `aggregates`.
     case counts
+  }
+
+  /// The file that an export writes.
+  public protocol ExportFile: Sendable {
+    /// The file; its folder has to exist.
+    var path: String { get }
+    /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`,
+    /// `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension:
+    /// `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`;
+    /// `.shp`; `.kml`; `.gpx`.
+    var driver: String? { get }
+    /// What to do when a file of that name exists.
+    var ifExists: FeatureProtocol.IfFileExists { get }
+    /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
+    /// `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a
+    /// GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
+    var layerName: String? { get }
+  }
+
+  /// Statistics of features by groups.
+  public protocol StatisticsOptions: Sendable {
+    /// The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.
+    var statistics: [FeatureProtocol.Statistic] { get }
+    /// The attributes that the features of a group have in common.
+    var groupBy: [String]? { get }
+    /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
+    var having: JSONOpaque? { get }
+    /// Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when
+    /// absent, are in ascending order of the values of `groupBy`, null last.
+    var orderBy: [FeatureProtocol.OrderBy]? { get }
+  }
+
+  /// How features are joined.
+  public protocol JoinOptions: Sendable {
+    /// The features that are joined.
+    var join: FeatureProtocol.JoinSource { get }
+    /// The relationship of a feature to those it is joined with.
+    var relationship: FeatureProtocol.JoinRelationship { get }
+    /// With `nearest` only: number of features that each is joined with; 1 when absent.
+    var nearestCount: Int? { get }
+    /// With `nearest`, and needed by `withinDistance`: joins only features that are no further away than this, in
+    /// metres, or with `planar` in units of the features' reference.
+    var maxDistance: Double? { get }
+    /// With `nearest` and `withinDistance`: whether distances are planar.
+    var planar: Bool { get }
+    /// What is returned.
+    var output: FeatureProtocol.JoinOutput { get }
+    /// With `counts`: statistics of the features that each is joined with. Their names are unique.
+    var aggregates: [FeatureProtocol.Statistic]? { get }
+    /// With `pairs`: the attributes of the joined features to return; none when absent.
+    var joinProperties: [String]? { get }
   }
 
   /// Conditions that select features of a layer or an overlay. A feature matches when it meets all that are given.
@@ -1560,7 +1618,7 @@ public enum FeatureProtocol {
   public enum QueryStatistics {
     public static let name: StaticString = "feature/queryStatistics"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.ResultSize {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.StatisticsOptions, FeatureProtocol.ResultSize {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -1607,10 +1665,6 @@ public enum FeatureProtocol {
       /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
       /// evaluated before them.
       public var computedFields: [FeatureProtocol.ComputedField]?
-      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
-      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
-      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
-      public var maxBytes: Int?
       /// The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.
       public var statistics: [FeatureProtocol.Statistic]
       /// The attributes that the features of a group have in common.
@@ -1620,6 +1674,10 @@ public enum FeatureProtocol {
       /// Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when
       /// absent, are in ascending order of the values of `groupBy`, null last.
       public var orderBy: [FeatureProtocol.OrderBy]?
+      /// Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a
+      /// request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with
+      /// `resultTooLarge` when not even the first element fits, and with `partialResultToken`. Unit: byte.
+      public var maxBytes: Int?
       /// Number of groups to skip.
       public var offset: Int
       /// Maximum number of groups.
@@ -1630,9 +1688,9 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        computedFields: [FeatureProtocol.ComputedField]? = nil, maxBytes: Int? = nil,
-        statistics: [FeatureProtocol.Statistic], groupBy: [String]? = nil, having: JSONOpaque? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, limit: Int = 1000
+        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        maxBytes: Int? = nil, offset: Int = 0, limit: Int = 1000
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -1646,11 +1704,11 @@ public enum FeatureProtocol {
         self.isSelected = isSelected
         self.timeExtent = timeExtent
         self.computedFields = computedFields
-        self.maxBytes = maxBytes
         self.statistics = statistics
         self.groupBy = groupBy
         self.having = having
         self.orderBy = orderBy
+        self.maxBytes = maxBytes
         self.offset = offset
         self.limit = limit
       }
@@ -1689,8 +1747,6 @@ public enum FeatureProtocol {
         self.computedFields = try computedFields.isPresent
           ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
           : nil
-        let maxBytes = json["maxBytes"]
-        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         self.statistics =
           try json["statistics"].array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
         let groupBy = json["groupBy"]
@@ -1703,6 +1759,8 @@ public enum FeatureProtocol {
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
           : nil
+        let maxBytes = json["maxBytes"]
+        self.maxBytes = try maxBytes.isPresent ? maxBytes.integer("integer of at least 1") { $0 >= 1 } : nil
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
@@ -2267,7 +2325,7 @@ public enum FeatureProtocol {
   public enum Join {
     public static let name: StaticString = "feature/join"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.JoinOptions {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -2499,20 +2557,12 @@ public enum FeatureProtocol {
     }
   }
 
-  /// Writes features to a file. The file appears under its name only when it is complete: when the task fails or is
-  /// cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The
-  /// folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag
-  /// every folder is.
-  ///
-  /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
-  /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence
-  /// of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a
-  /// line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `""`. A GeoPackage has at
-  /// most 1,998 fields beside id and geometry, FlatGeobuf 65,535.
-  public enum Export {
-    public static let name: StaticString = "feature/export"
+  /// Writes the result of `feature/queryStatistics` to a file, as a table without geometries: a row for each group,
+  /// with a column for each of `groupBy` and of `statistics`, in their order. Otherwise as `feature/export`.
+  public enum ExportStatistics {
+    public static let name: StaticString = "feature/exportStatistics"
 
-    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.FeatureOutputOptions {
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.StatisticsOptions, FeatureProtocol.ExportFile {
       /// A loaded layer; this or `overlay`.
       public var layer: String?
       /// An overlay; this or `layer`.
@@ -2555,6 +2605,543 @@ public enum FeatureProtocol {
       /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
       /// time filter.
       public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
+      /// The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.
+      public var statistics: [FeatureProtocol.Statistic]
+      /// The attributes that the features of a group have in common.
+      public var groupBy: [String]?
+      /// Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.
+      public var having: JSONOpaque?
+      /// Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when
+      /// absent, are in ascending order of the values of `groupBy`, null last.
+      public var orderBy: [FeatureProtocol.OrderBy]?
+      /// The file; its folder has to exist.
+      public var path: String
+      /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them,
+      /// `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension:
+      /// `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
+      /// `.geoparquet`; `.shp`; `.kml`; `.gpx`.
+      public var driver: String?
+      /// What to do when a file of that name exists.
+      public var ifExists: FeatureProtocol.IfFileExists
+      /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
+      /// `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a
+      /// GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
+      public var layerName: String?
+      /// Number of groups to skip.
+      public var offset: Int
+      /// Maximum number of groups; all when absent.
+      public var limit: Int?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
+        computedFields: [FeatureProtocol.ComputedField]? = nil, statistics: [FeatureProtocol.Statistic],
+        groupBy: [String]? = nil, having: JSONOpaque? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil, path: String,
+        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
+        offset: Int = 0, limit: Int? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.computedFields = computedFields
+        self.statistics = statistics
+        self.groupBy = groupBy
+        self.having = having
+        self.orderBy = orderBy
+        self.path = path
+        self.driver = driver
+        self.ifExists = ifExists
+        self.layerName = layerName
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
+        self.statistics =
+          try json["statistics"].array("array of at most 64 elements", 0...64, FeatureProtocol.Statistic.init(from:))
+        let groupBy = json["groupBy"]
+        self.groupBy = try groupBy.isPresent
+          ? groupBy.array("array of at most 16 elements", 0...16) { (e) throws(JSONError) in try e.string() }
+          : nil
+        let having = json["having"]
+        self.having = try having.isPresent ? SymbologyProtocol.readExpression(having) : nil
+        let orderBy = json["orderBy"]
+        self.orderBy = try orderBy.isPresent
+          ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
+          : nil
+        self.path = try SessionProtocol.readFilePath(json["path"])
+        let driver = json["driver"]
+        self.driver = try driver.isPresent
+          ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
+          : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of 1 to 256 characters") { (1...256).contains($0.unicodeScalars.count) }
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// The file's absolute path.
+      public var path: String
+      /// The format, by GDAL's short name.
+      public var driver: String
+      /// The name of the layer in the file; absent where the format has none.
+      public var layerName: String?
+      /// The number of rows in the file.
+      public var count: Int
+      /// Whether there are more.
+      public var exceededLimit: Bool
+      /// The size of the file.
+      public var bytes: Int
+      /// What the file does not hold of the rows, or holds in another form; absent when there is no difference.
+      public var differences: [FeatureProtocol.ExportDifference]?
+      /// GDAL's last warnings, at most 20; absent when there are none.
+      public var warnings: [String]?
+      /// Attributes of the replaced file that the system did not allow to be kept.
+      public var lost: [DocumentProtocol.FileAttribute]?
+
+      public init(
+        revision: Int, path: String, driver: String, layerName: String? = nil, count: Int, exceededLimit: Bool,
+        bytes: Int, differences: [FeatureProtocol.ExportDifference]? = nil, warnings: [String]? = nil,
+        lost: [DocumentProtocol.FileAttribute]? = nil
+      ) {
+        self.revision = revision
+        self.path = path
+        self.driver = driver
+        self.layerName = layerName
+        self.count = count
+        self.exceededLimit = exceededLimit
+        self.bytes = bytes
+        self.differences = differences
+        self.warnings = warnings
+        self.lost = lost
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("path")
+        writer.value(path)
+        writer.key("driver")
+        writer.value(driver)
+        if let layerName {
+          writer.key("layerName")
+          writer.value(layerName)
+        }
+        writer.key("count")
+        writer.value(count)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("bytes")
+        writer.value(bytes)
+        if let differences {
+          writer.key("differences")
+          writer.array(differences) { $0.encode(to: &$1) }
+        }
+        if let warnings {
+          writer.key("warnings")
+          writer.array(warnings) { $1.value($0) }
+        }
+        if let lost {
+          writer.key("lost")
+          writer.array(lost) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Writes the result of `feature/join` to a file, as a table without geometries. With `pairs` its columns are `id`,
+  /// `joinedId`, with `nearest` and `withinDistance` `distance`, and `joinProperties`; with `counts` they are `id`,
+  /// `count` and those of `aggregates`, in their order. Otherwise as `feature/export`.
+  public enum ExportJoin {
+    public static let name: StaticString = "feature/exportJoin"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.JoinOptions, FeatureProtocol.ExportFile {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// The features that are joined.
+      public var join: FeatureProtocol.JoinSource
+      /// The relationship of a feature to those it is joined with.
+      public var relationship: FeatureProtocol.JoinRelationship
+      /// With `nearest` only: number of features that each is joined with; 1 when absent.
+      public var nearestCount: Int?
+      /// With `nearest`, and needed by `withinDistance`: joins only features that are no further away than this, in
+      /// metres, or with `planar` in units of the features' reference.
+      public var maxDistance: Double?
+      /// With `nearest` and `withinDistance`: whether distances are planar.
+      public var planar: Bool
+      /// What is returned.
+      public var output: FeatureProtocol.JoinOutput
+      /// With `counts`: statistics of the features that each is joined with. Their names are unique.
+      public var aggregates: [FeatureProtocol.Statistic]?
+      /// With `pairs`: the attributes of the joined features to return; none when absent.
+      public var joinProperties: [String]?
+      /// The file; its folder has to exist.
+      public var path: String
+      /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them,
+      /// `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension:
+      /// `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
+      /// `.geoparquet`; `.shp`; `.kml`; `.gpx`.
+      public var driver: String?
+      /// What to do when a file of that name exists.
+      public var ifExists: FeatureProtocol.IfFileExists
+      /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
+      /// `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a
+      /// GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
+      public var layerName: String?
+      /// Number of pairs or features to skip.
+      public var offset: Int
+      /// Maximum number of pairs or features; all when absent.
+      public var limit: Int?
+
+      public init(
+        layer: String? = nil, overlay: String? = nil, envelope: SessionProtocol.Envelope? = nil,
+        geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
+        relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
+        isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil, join: FeatureProtocol.JoinSource,
+        relationship: FeatureProtocol.JoinRelationship = .intersects, nearestCount: Int? = nil,
+        maxDistance: Double? = nil, planar: Bool = false, output: FeatureProtocol.JoinOutput = .pairs,
+        aggregates: [FeatureProtocol.Statistic]? = nil, joinProperties: [String]? = nil, path: String,
+        driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error, layerName: String? = nil,
+        offset: Int = 0, limit: Int? = nil
+      ) {
+        self.layer = layer
+        self.overlay = overlay
+        self.envelope = envelope
+        self.geometry = geometry
+        self.spatialRelationship = spatialRelationship
+        self.relation = relation
+        self.spatialReference = spatialReference
+        self.ids = ids
+        self.whereClause = whereClause
+        self.isSelected = isSelected
+        self.timeExtent = timeExtent
+        self.join = join
+        self.relationship = relationship
+        self.nearestCount = nearestCount
+        self.maxDistance = maxDistance
+        self.planar = planar
+        self.output = output
+        self.aggregates = aggregates
+        self.joinProperties = joinProperties
+        self.path = path
+        self.driver = driver
+        self.ifExists = ifExists
+        self.layerName = layerName
+        self.offset = offset
+        self.limit = limit
+      }
+
+      public init(from json: JSONValue) throws(JSONError) {
+        try json.requireParams()
+        let layer = json["layer"]
+        self.layer = try layer.isPresent ? SessionProtocol.readObjectId(layer) : nil
+        let overlay = json["overlay"]
+        self.overlay = try overlay.isPresent ? SessionProtocol.readObjectId(overlay) : nil
+        let envelope = json["envelope"]
+        self.envelope = try envelope.isPresent ? SessionProtocol.Envelope(from: envelope) : nil
+        let geometry = json["geometry"]
+        self.geometry = try geometry.isPresent ? geometry.opaque("object") : nil
+        let spatialRelationship = json["spatialRelationship"]
+        self.spatialRelationship = try spatialRelationship.isPresent
+          ? FeatureProtocol.SpatialRelationship(from: spatialRelationship)
+          : .intersects
+        let relation = json["relation"]
+        self.relation = try relation.isPresent ? FeatureProtocol.readRelationPattern(relation) : nil
+        let spatialReference = json["spatialReference"]
+        self.spatialReference = try spatialReference.isPresent
+          ? SessionProtocol.readSpatialReference(spatialReference)
+          : nil
+        let ids = json["ids"]
+        self.ids = try ids.isPresent
+          ? ids.array("array of at most 1000000 elements", 0...1000000, SessionProtocol.readFeatureId)
+          : nil
+        let whereClause = json["whereClause"]
+        self.whereClause = try whereClause.isPresent ? SymbologyProtocol.readExpression(whereClause) : nil
+        let isSelected = json["isSelected"]
+        self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
+        let timeExtent = json["timeExtent"]
+        self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        self.join = try FeatureProtocol.JoinSource(from: json["join"])
+        let relationship = json["relationship"]
+        self.relationship = try relationship.isPresent
+          ? FeatureProtocol.JoinRelationship(from: relationship)
+          : .intersects
+        let nearestCount = json["nearestCount"]
+        self.nearestCount = try nearestCount.isPresent
+          ? nearestCount.integer("integer in 1...1000") { $0 >= 1 && $0 <= 1000 }
+          : nil
+        let maxDistance = json["maxDistance"]
+        self.maxDistance = try maxDistance.isPresent ? maxDistance.double("number of at least 0") { $0 >= 0 } : nil
+        let planar = json["planar"]
+        self.planar = try planar.isPresent ? planar.bool() : false
+        let output = json["output"]
+        self.output = try output.isPresent ? FeatureProtocol.JoinOutput(from: output) : .pairs
+        let aggregates = json["aggregates"]
+        self.aggregates = try aggregates.isPresent
+          ? aggregates.array("array of at most 16 elements", 0...16, FeatureProtocol.Statistic.init(from:))
+          : nil
+        let joinProperties = json["joinProperties"]
+        self.joinProperties = try joinProperties.isPresent
+          ? joinProperties.array { (e) throws(JSONError) in try e.string() }
+          : nil
+        self.path = try SessionProtocol.readFilePath(json["path"])
+        let driver = json["driver"]
+        self.driver = try driver.isPresent
+          ? driver.string("string of at most 32 characters") { (0...32).contains($0.unicodeScalars.count) }
+          : nil
+        let ifExists = json["ifExists"]
+        self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
+        let layerName = json["layerName"]
+        self.layerName = try layerName.isPresent
+          ? layerName.string("string of 1 to 256 characters") { (1...256).contains($0.unicodeScalars.count) }
+          : nil
+        let offset = json["offset"]
+        self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+      }
+    }
+
+    public struct Result: JSONEncodable, Sendable {
+      /// The revision of the snapshot.
+      public var revision: Int
+      /// The file's absolute path.
+      public var path: String
+      /// The format, by GDAL's short name.
+      public var driver: String
+      /// The name of the layer in the file; absent where the format has none.
+      public var layerName: String?
+      /// The number of rows in the file.
+      public var count: Int
+      /// Whether there are more.
+      public var exceededLimit: Bool
+      /// The size of the file.
+      public var bytes: Int
+      /// What the file does not hold of the rows, or holds in another form; absent when there is no difference.
+      public var differences: [FeatureProtocol.ExportDifference]?
+      /// GDAL's last warnings, at most 20; absent when there are none.
+      public var warnings: [String]?
+      /// Attributes of the replaced file that the system did not allow to be kept.
+      public var lost: [DocumentProtocol.FileAttribute]?
+
+      public init(
+        revision: Int, path: String, driver: String, layerName: String? = nil, count: Int, exceededLimit: Bool,
+        bytes: Int, differences: [FeatureProtocol.ExportDifference]? = nil, warnings: [String]? = nil,
+        lost: [DocumentProtocol.FileAttribute]? = nil
+      ) {
+        self.revision = revision
+        self.path = path
+        self.driver = driver
+        self.layerName = layerName
+        self.count = count
+        self.exceededLimit = exceededLimit
+        self.bytes = bytes
+        self.differences = differences
+        self.warnings = warnings
+        self.lost = lost
+      }
+
+      public func encode(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.key("revision")
+        writer.value(revision)
+        writer.key("path")
+        writer.value(path)
+        writer.key("driver")
+        writer.value(driver)
+        if let layerName {
+          writer.key("layerName")
+          writer.value(layerName)
+        }
+        writer.key("count")
+        writer.value(count)
+        writer.key("exceededLimit")
+        writer.value(exceededLimit)
+        writer.key("bytes")
+        writer.value(bytes)
+        if let differences {
+          writer.key("differences")
+          writer.array(differences) { $0.encode(to: &$1) }
+        }
+        if let warnings {
+          writer.key("warnings")
+          writer.array(warnings) { $1.value($0) }
+        }
+        if let lost {
+          writer.key("lost")
+          writer.array(lost) { $0.encode(to: &$1) }
+        }
+        writer.endObject()
+      }
+    }
+  }
+
+  /// Writes features to a file. The file appears under its name only when it is complete: when the task fails or is
+  /// cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The
+  /// folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag
+  /// every folder is.
+  ///
+  /// `GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has
+  /// to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence
+  /// of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a
+  /// line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `""`. A GeoPackage has at
+  /// most 1,998 fields beside id and geometry, FlatGeobuf 65,535.
+  ///
+  /// A shapefile has points, lines or polygons, 255 fields with names of ten bytes, numbers of 24 characters, texts
+  /// in UTF-8 of 254 bytes; booleans and times are texts. It consists of five files, of which each appears when all
+  /// are complete, the `.shp` last: a server that is killed amid this leaves files of both. `KML` is in EPSG:4326;
+  /// the text fields `name` and `description` are those of the placemarks. `GPX` is in EPSG:4326: points are
+  /// waypoints, lines are tracks; fields that GPX knows (`name`, `time`, `ele`, `desc`) are its elements where they
+  /// have their types, others are extensions.
+  public enum Export {
+    public static let name: StaticString = "feature/export"
+
+    public struct Params: JSONDecodable, Sendable, FeatureProtocol.FeatureFilter, FeatureProtocol.ComputedFields, FeatureProtocol.FeatureOutputOptions, FeatureProtocol.ExportFile {
+      /// A loaded layer; this or `overlay`.
+      public var layer: String?
+      /// An overlay; this or `layer`.
+      public var overlay: String?
+      /// Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps
+      /// around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then
+      /// greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written
+      /// (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there,
+      /// as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of
+      /// features.
+      public var envelope: SessionProtocol.Envelope?
+      /// Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a
+      /// geometry have no relation. Relations are planar and ignore Z and M: edges are straight in
+      /// `spatialReference`. Features of another reference are transformed to it, position by position, as by
+      /// `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that
+      /// reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89
+      /// degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no
+      /// coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match
+      /// whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are
+      /// treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its
+      /// rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one
+      /// without both a point.
+      public var geometry: JSONOpaque?
+      /// The relation of `geometry` to the features: `contains` finds the features that the geometry contains,
+      /// `within` those that it is within. A collection of points beside lines or polygons has only the relations
+      /// `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse
+      /// such a `geometry`.
+      public var spatialRelationship: FeatureProtocol.SpatialRelationship
+      /// With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns)
+      /// has to match.
+      public var relation: String?
+      /// The spatial reference of `envelope` and `geometry`; that of the features when absent.
+      public var spatialReference: String?
+      /// Only these features.
+      public var ids: [Int]?
+      /// Only features for which this is true, neither false nor unknown.
+      public var whereClause: JSONOpaque?
+      /// Only features that are selected (true), or only those that are not (false).
+      public var isSelected: Bool?
+      /// Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own
+      /// time filter.
+      public var timeExtent: LayerProtocol.TimeExtent?
+      /// Attributes that are computed for the features that match, by expressions. Where the request takes names of
+      /// attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is
+      /// evaluated before them.
+      public var computedFields: [FeatureProtocol.ComputedField]?
       /// Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
       public var orderBy: [FeatureProtocol.OrderBy]?
       /// Number of features to skip.
@@ -2571,17 +3158,18 @@ public enum FeatureProtocol {
       /// The file; its folder has to exist.
       public var path: String
       /// The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them,
-      /// `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension: `.geojson`, `.json`;
-      /// `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.
+      /// `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension:
+      /// `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
+      /// `.geoparquet`; `.shp`; `.kml`; `.gpx`.
       public var driver: String?
       /// What to do when a file of that name exists.
       public var ifExists: FeatureProtocol.IfFileExists
-      /// Maximum number of features; all when absent.
-      public var limit: Int?
       /// The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or
       /// `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a
       /// GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.
       public var layerName: String?
+      /// Maximum number of features; all when absent.
+      public var limit: Int?
       /// With `CSV` only: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.
       public var csvGeometry: FeatureProtocol.CSVGeometry?
       /// The spatial reference of the geometries in the file. When absent: EPSG:4326 with `GeoJSON` and `GeoJSONSeq`,
@@ -2593,10 +3181,11 @@ public enum FeatureProtocol {
         geometry: JSONOpaque? = nil, spatialRelationship: FeatureProtocol.SpatialRelationship = .intersects,
         relation: String? = nil, spatialReference: String? = nil, ids: [Int]? = nil, whereClause: JSONOpaque? = nil,
         isSelected: Bool? = nil, timeExtent: LayerProtocol.TimeExtent? = nil,
-        orderBy: [FeatureProtocol.OrderBy]? = nil, offset: Int = 0, properties: [String]? = nil,
-        returnGeometry: Bool = true, maxAllowableOffset: Double? = nil, path: String, driver: String? = nil,
-        ifExists: FeatureProtocol.IfFileExists = .error, limit: Int? = nil, layerName: String? = nil,
-        csvGeometry: FeatureProtocol.CSVGeometry? = nil, outSpatialReference: String? = nil
+        computedFields: [FeatureProtocol.ComputedField]? = nil, orderBy: [FeatureProtocol.OrderBy]? = nil,
+        offset: Int = 0, properties: [String]? = nil, returnGeometry: Bool = true, maxAllowableOffset: Double? = nil,
+        path: String, driver: String? = nil, ifExists: FeatureProtocol.IfFileExists = .error,
+        layerName: String? = nil, limit: Int? = nil, csvGeometry: FeatureProtocol.CSVGeometry? = nil,
+        outSpatialReference: String? = nil
       ) {
         self.layer = layer
         self.overlay = overlay
@@ -2609,6 +3198,7 @@ public enum FeatureProtocol {
         self.whereClause = whereClause
         self.isSelected = isSelected
         self.timeExtent = timeExtent
+        self.computedFields = computedFields
         self.orderBy = orderBy
         self.offset = offset
         self.properties = properties
@@ -2617,8 +3207,8 @@ public enum FeatureProtocol {
         self.path = path
         self.driver = driver
         self.ifExists = ifExists
-        self.limit = limit
         self.layerName = layerName
+        self.limit = limit
         self.csvGeometry = csvGeometry
         self.outSpatialReference = outSpatialReference
       }
@@ -2653,6 +3243,10 @@ public enum FeatureProtocol {
         self.isSelected = try isSelected.isPresent ? isSelected.bool() : nil
         let timeExtent = json["timeExtent"]
         self.timeExtent = try timeExtent.isPresent ? LayerProtocol.TimeExtent(from: timeExtent) : nil
+        let computedFields = json["computedFields"]
+        self.computedFields = try computedFields.isPresent
+          ? computedFields.array("array of at most 64 elements", 0...64, FeatureProtocol.ComputedField.init(from:))
+          : nil
         let orderBy = json["orderBy"]
         self.orderBy = try orderBy.isPresent
           ? orderBy.array("array of at most 16 elements", 0...16, FeatureProtocol.OrderBy.init(from:))
@@ -2676,12 +3270,12 @@ public enum FeatureProtocol {
           : nil
         let ifExists = json["ifExists"]
         self.ifExists = try ifExists.isPresent ? FeatureProtocol.IfFileExists(from: ifExists) : .error
-        let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let layerName = json["layerName"]
         self.layerName = try layerName.isPresent
           ? layerName.string("string of 1 to 256 characters") { (1...256).contains($0.unicodeScalars.count) }
           : nil
+        let limit = json["limit"]
+        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
         let csvGeometry = json["csvGeometry"]
         self.csvGeometry = try csvGeometry.isPresent ? FeatureProtocol.CSVGeometry(from: csvGeometry) : nil
         let outSpatialReference = json["outSpatialReference"]
@@ -2704,7 +3298,7 @@ public enum FeatureProtocol {
       public var count: Int
       /// Whether there are more.
       public var exceededLimit: Bool
-      /// The size of the file.
+      /// The size of the file, or of all files of a shapefile.
       public var bytes: Int
       /// The spatial reference of the geometries; absent without `returnGeometry`.
       public var spatialReference: String?

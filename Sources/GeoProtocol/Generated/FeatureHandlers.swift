@@ -15,6 +15,8 @@ public protocol FeatureHandlers: MethodHandlers {
   typealias Select = FeatureProtocol.Select
   typealias Nearest = FeatureProtocol.Nearest
   typealias Join = FeatureProtocol.Join
+  typealias ExportStatistics = FeatureProtocol.ExportStatistics
+  typealias ExportJoin = FeatureProtocol.ExportJoin
   typealias Export = FeatureProtocol.Export
 
   /// Returns features, as a GeoJSON FeatureCollection or in columns.
@@ -62,6 +64,17 @@ public protocol FeatureHandlers: MethodHandlers {
   /// Joins features with those of another layer or overlay, or of the same, by a spatial relation or by distance.
   static func join(_ params: Join.Params, in world: inout Types.World) throws -> TaskPlan<Types, Join.Result>
 
+  /// Writes the result of `feature/queryStatistics` to a file, as a table without geometries: a row for each group,
+  /// with a column for each of `groupBy` and of `statistics`, in their order.
+  static func exportStatistics(
+    _ params: ExportStatistics.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ExportStatistics.Result>
+
+  /// Writes the result of `feature/join` to a file, as a table without geometries.
+  static func exportJoin(
+    _ params: ExportJoin.Params, in world: inout Types.World
+  ) throws -> TaskPlan<Types, ExportJoin.Result>
+
   /// Writes features to a file.
   static func export(_ params: Export.Params, in world: inout Types.World) throws -> TaskPlan<Types, Export.Result>
 }
@@ -79,6 +92,8 @@ extension FeatureHandlers {
     host.task("feature/select", select)
     host.task("feature/nearest", nearest)
     host.task("feature/join", join)
+    host.task("feature/exportStatistics", exportStatistics)
+    host.task("feature/exportJoin", exportJoin)
     host.task("feature/export", export)
   }
 }

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "0b5592dd2cc46bb6"
+  public static let hash = "e998dfdca044dd85"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",
@@ -301,8 +301,8 @@ public enum WireProtocol {
     MethodInfo(
       name: "feature/queryStatistics", domain: "feature", shape: .task, since: "0.2.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "maxBytes", "statistics", "groupBy",
-      "having", "orderBy", "offset", "limit"], required: ["statistics"],
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "statistics", "groupBy", "having",
+      "orderBy", "maxBytes", "offset", "limit"], required: ["statistics"],
       errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .resultTooLarge, .unknownId, .wrongKind, .notLoaded,
       .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
@@ -343,15 +343,37 @@ public enum WireProtocol {
       .expressionTooDeep, .unknownField, .noTime, .invalidTime, .contentModified]
     ),
     MethodInfo(
-      name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
+      name: "feature/exportStatistics", domain: "feature", shape: .task, since: "0.3.0",
       params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
-      "ids", "whereClause", "isSelected", "timeExtent", "orderBy", "offset", "properties", "returnGeometry",
-      "maxAllowableOffset", "path", "driver", "ifExists", "limit", "layerName", "csvGeometry",
-      "outSpatialReference"], required: ["path"],
-      errors: [.pathRefused, .notAFile, .fileExists, .saveFailed, .writerFailed, .unknownFormat, .noGeometry,
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "statistics", "groupBy", "having",
+      "orderBy", "path", "driver", "ifExists", "layerName", "offset", "limit"], required: ["statistics", "path"],
+      errors: [.wrongFieldType, .duplicateItem, .tooManyGroups, .pathRefused, .notAFile, .fileExists, .layerExists,
+      .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .resultTooLarge,
       .unknownId, .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing,
       .expressionSyntax, .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime,
       .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/exportJoin", domain: "feature", shape: .task, since: "0.3.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "join", "relationship", "nearestCount", "maxDistance",
+      "planar", "output", "aggregates", "joinProperties", "path", "driver", "ifExists", "layerName", "offset",
+      "limit"], required: ["join", "path"],
+      errors: [.wrongFieldType, .duplicateItem, .pathRefused, .notAFile, .fileExists, .layerExists,
+      .changedWhileRead, .openFailed, .saveFailed, .writerFailed, .unknownFormat, .noGeometry, .unknownId,
+      .wrongKind, .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax,
+      .expressionType, .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
+    ),
+    MethodInfo(
+      name: "feature/export", domain: "feature", shape: .task, since: "0.2.0",
+      params: ["layer", "overlay", "envelope", "geometry", "spatialRelationship", "relation", "spatialReference",
+      "ids", "whereClause", "isSelected", "timeExtent", "computedFields", "orderBy", "offset", "properties",
+      "returnGeometry", "maxAllowableOffset", "path", "driver", "ifExists", "layerName", "limit", "csvGeometry",
+      "outSpatialReference"], required: ["path"],
+      errors: [.pathRefused, .notAFile, .fileExists, .layerExists, .changedWhileRead, .openFailed, .saveFailed,
+      .writerFailed, .unknownFormat, .noGeometry, .duplicateItem, .resultTooLarge, .unknownId, .wrongKind,
+      .notLoaded, .unknownSpatialReference, .transformFailed, .libraryMissing, .expressionSyntax, .expressionType,
+      .expressionTooDeep, .unknownField, .noTime, .invalidTime, .invalidGeometry, .contentModified]
     ),
     MethodInfo(
       name: "layer/get", domain: "layer", shape: .query, since: "0.1.0",

@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"0b5592dd2cc46bb6"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e998dfdca044dd85"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -659,13 +659,13 @@ public enum OpenRPCDocument {
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
 {"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
 "maxItems":64}},\#
-{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
-"x-unit":"byte"},\#
 {"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
 "maxItems":16}},\#
 {"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"orderBy","description":"Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
+{"name":"maxBytes","description":"Maximum size of the result as JSON. It is cut to the elements that fit: `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element fits, and with `partialResultToken`.","required":false,"schema":{"type":"integer","minimum":1},\#
+"x-unit":"byte"},\#
 {"name":"offset","description":"Number of groups to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
 {"name":"limit","description":"Maximum number of groups.","required":false,"schema":{"type":"integer","minimum":0,"maximum":100000,"default":1000}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureQueryStatisticsResult","schema":{"type":"object","required":["revision","exceededLimit","records"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The world's revision after this."},\#
@@ -869,7 +869,9 @@ public enum OpenRPCDocument {
 {"name":"join","value":{"layer":"countries"}},\#
 {"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":9,"exceededLimit":false,"pairCount":1,"ids":{"type":"int64","data":"AQAAAAAAAAA="},\#
 "joinedIds":{"type":"int64","data":"BwAAAAAAAAA="}}}}],"x-shape":"task","x-since":"0.2.0"},\#
-{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears under its name only when it is complete: when the task fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag every folder is.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"feature/exportStatistics","summary":"Writes the result of `feature/queryStatistics` to a file, as a table without geometries: a row for each group, with a column for each of `groupBy` and of `statistics`, in their order.","description":"Writes the result of `feature/queryStatistics` to a file, as a table without geometries: a row for each group, with a column for each of `groupBy` and of `statistics`, in their order. Otherwise as `feature/export`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"statistics","description":"The statistics to compute. Their names are unique, and differ from the fields in `groupBy`.","required":true,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+"maxItems":64}},\#
+{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
 {"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
@@ -882,6 +884,146 @@ public enum OpenRPCDocument {
 {"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
 {"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
 {"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
+{"name":"groupBy","description":"The attributes that the features of a group have in common.","required":false,"schema":{"type":"array","items":{"type":"string"},\#
+"maxItems":16}},\#
+{"name":"having","description":"Only groups for which this is true; its properties are the names of statistics and the fields of `groupBy`.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"orderBy","description":"Sort keys, most significant first: names of statistics, or fields of `groupBy`. Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null last.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
+"maxItems":16}},\#
+{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`.","required":false,"schema":{"type":"string","maxLength":32}},\#
+{"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
+{"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
+{"name":"offset","description":"Number of groups to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of groups; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureExportStatisticsResult","schema":{"type":"object","required":["revision","path","driver","count","exceededLimit","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"path":{"type":"string","description":"The file's absolute path."},\#
+"driver":{"type":"string","description":"The format, by GDAL's short name."},\#
+"layerName":{"type":"string","description":"The name of the layer in the file; absent where the format has none."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of rows in the file."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
+"description":"What the file does not hold of the rows, or holds in another form; absent when there is no difference."},\#
+"warnings":{"type":"array","items":{"type":"string"},\#
+"description":"GDAL's last warnings, at most 20; absent when there are none."},\#
+"lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
+"description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31058,"message":"The features have too many distinct values to group them within the memory of a query.","data":{"kind":"tooManyGroups"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"countries.csv"},\#
+{"name":"groupBy","value":["country"]},\#
+{"name":"statistics","value":[{"type":"sum","field":"population"}]}],"result":{"name":"result","value":{"revision":9,"path":"/data/countries.csv","driver":"CSV","count":2,"exceededLimit":false,"bytes":53,"differences":[{"kind":"ids"}]}}}],"x-shape":"task","x-since":"0.3.0"},\#
+{"name":"feature/exportJoin","summary":"Writes the result of `feature/join` to a file, as a table without geometries.","description":"Writes the result of `feature/join` to a file, as a table without geometries. With `pairs` its columns are `id`, `joinedId`, with `nearest` and `withinDistance` `distance`, and `joinProperties`; with `counts` they are `id`, `count` and those of `aggregates`, in their order. Otherwise as `feature/export`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
+{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"relationship","description":"The relationship of a feature to those it is joined with.","required":false,"schema":{"$ref":"#/components/schemas/JoinRelationship","default":"intersects"}},\#
+{"name":"nearestCount","description":"With `nearest` only: number of features that each is joined with; 1 when absent.","required":false,"schema":{"type":"integer","minimum":1,"maximum":1000}},\#
+{"name":"maxDistance","description":"With `nearest`, and needed by `withinDistance`: joins only features that are no further away than this, in metres, or with `planar` in units of the features' reference.","required":false,"schema":{"type":"number","minimum":0}},\#
+{"name":"planar","description":"With `nearest` and `withinDistance`: whether distances are planar.","required":false,"schema":{"type":"boolean","default":false}},\#
+{"name":"output","description":"What is returned.","required":false,"schema":{"$ref":"#/components/schemas/JoinOutput","default":"pairs"}},\#
+{"name":"aggregates","description":"With `counts`: statistics of the features that each is joined with. Their names are unique.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/Statistic"},\#
+"maxItems":16}},\#
+{"name":"joinProperties","description":"With `pairs`: the attributes of the joined features to return; none when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
+{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`.","required":false,"schema":{"type":"string","maxLength":32}},\#
+{"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
+{"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
+{"name":"offset","description":"Number of pairs or features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
+{"name":"limit","description":"Maximum number of pairs or features; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
+{"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureExportJoinResult","schema":{"type":"object","required":["revision","path","driver","count","exceededLimit","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
+"path":{"type":"string","description":"The file's absolute path."},\#
+"driver":{"type":"string","description":"The format, by GDAL's short name."},\#
+"layerName":{"type":"string","description":"The name of the layer in the file; absent where the format has none."},\#
+"count":{"type":"integer","minimum":0,"description":"The number of rows in the file."},\#
+"exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"differences":{"type":"array","items":{"$ref":"#/components/schemas/ExportDifference"},\#
+"description":"What the file does not hold of the rows, or holds in another form; absent when there is no difference."},\#
+"warnings":{"type":"array","items":{"type":"string"},\#
+"description":"GDAL's last warnings, at most 20; absent when there are none."},\#
+"lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
+"description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
+"errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
+{"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
+{"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
+{"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
+{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
+{"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
+{"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
+{"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
+{"code":-31032,"message":"The geometry is invalid: another type than expected, an open or short ring, or something that is not a position.","data":{"kind":"invalidGeometry"}},\#
+{"code":-31034,"message":"A library that the request needs (PROJ, GEOS or GDAL) is not installed.","data":{"kind":"libraryMissing"}},\#
+{"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
+{"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
+{"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
+{"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
+{"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
+{"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
+{"code":-31056,"message":"The type of the field does not fit its use: a renderer needs numbers, the time of a feature needs dates.","data":{"kind":"wrongFieldType"}},\#
+{"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
+{"code":-31060,"message":"The expression is not CQL2 text, or calls an unknown function.","data":{"kind":"expressionSyntax"}},\#
+{"code":-31061,"message":"The expression has no value: it compares or calculates with values of different types, or passes arguments that a function does not take.","data":{"kind":"expressionType"}},\#
+{"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
+{"name":"path","value":"pairs.csv"},\#
+{"name":"join","value":{"layer":"countries"}},\#
+{"name":"relationship","value":"within"}],"result":{"name":"result","value":{"revision":9,"path":"/data/pairs.csv","driver":"CSV","count":1,"exceededLimit":false,"bytes":18,"differences":[{"kind":"ids"}]}}}],"x-shape":"task","x-since":"0.3.0"},\#
+{"name":"feature/export","summary":"Writes features to a file.","description":"Writes features to a file. The file appears under its name only when it is complete: when the task fails or is cancelled, an earlier file is unchanged. Sources that have the earlier file open keep what they have loaded. The folder has to be allowed (`--allow-write`, or else `--allow-dir`), as for `document/saveAs`; without either flag every folder is.\n\n`GeoJSON` is RFC 7946: in EPSG:4326, rings by the right-hand rule. In another `outSpatialReference`, which has to have a code of an authority, the file has the member `crs` of the older GeoJSON. `GeoJSONSeq` is a sequence of features in EPSG:4326: with record separators (RFC 8142) where the name ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty, an empty text is `\"\"`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf 65,535.\n\nA shapefile has points, lines or polygons, 255 fields with names of ten bytes, numbers of 24 characters, texts in UTF-8 of 254 bytes; booleans and times are texts. It consists of five files, of which each appears when all are complete, the `.shp` last: a server that is killed amid this leaves files of both. `KML` is in EPSG:4326; the text fields `name` and `description` are those of the placemarks. `GPX` is in EPSG:4326: points are waypoints, lines are tracks; fields that GPX knows (`name`, `time`, `ele`, `desc`) are its elements where they have their types, others are extensions.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
+{"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"overlay","description":"An overlay; this or `layer`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
+{"name":"envelope","description":"Only features whose envelope intersects this box, edges included; uses the index. In a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge. Features are found whichever way a longitude is written (-179 or 181). When the box is in another reference than the features, and the poles are at infinity there, as in Web Mercator, latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.","required":false,"schema":{"$ref":"#/components/schemas/Envelope"}},\#
+{"name":"geometry","description":"Only features to which this geometry has the `spatialRelationship`; uses the index. Features without a geometry have no relation. Relations are planar and ignore Z and M: edges are straight in `spatialReference`. Features of another reference are transformed to it, position by position, as by `outSpatialReference`; so the result is the same as for the features that `feature/query` returns in that reference. Latitudes are therefore not clamped, unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at the edge of the square world. A feature with a position that has no coordinates in `spatialReference` has no relation. In a reference that wraps around the world, places match whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the world are treated as one piece, and an area around a pole extends to the pole. The geometry has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without width or height is a line, one without both a point.","required":false,"schema":{"$ref":"#/components/schemas/Geometry"}},\#
+{"name":"spatialRelationship","description":"The relation of `geometry` to the features: `contains` finds the features that the geometry contains, `within` those that it is within. A collection of points beside lines or polygons has only the relations `intersects`, `disjoint` and `envelopeIntersects`: other relations do not find such a feature, and refuse such a `geometry`.","required":false,"schema":{"$ref":"#/components/schemas/SpatialRelationship","default":"intersects"}},\#
+{"name":"relation","description":"With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and a feature (the columns) has to match.","required":false,"schema":{"$ref":"#/components/schemas/RelationPattern"}},\#
+{"name":"spatialReference","description":"The spatial reference of `envelope` and `geometry`; that of the features when absent.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
+{"name":"ids","description":"Only these features.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/FeatureId"},\#
+"maxItems":1000000}},\#
+{"name":"whereClause","description":"Only features for which this is true, neither false nor unknown.","required":false,"schema":{"$ref":"#/components/schemas/Expression"}},\#
+{"name":"isSelected","description":"Only features that are selected (true), or only those that are not (false).","required":false,"schema":{"type":"boolean"}},\#
+{"name":"timeExtent","description":"Only features that intersect this span, both ends included, by the layer's `time`, in addition to its own time filter.","required":false,"schema":{"$ref":"#/components/schemas/TimeExtent"}},\#
+{"name":"computedFields","description":"Attributes that are computed for the features that match, by expressions. Where the request takes names of attributes, such as in `orderBy`, `properties` and `statistics`, it takes these, too; `whereClause` is evaluated before them.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/ComputedField"},\#
+"maxItems":64}},\#
 {"name":"orderBy","description":"Sort keys, most significant first; ties are sorted by id. Drawing order when absent.","required":false,"schema":{"type":"array","items":{"$ref":"#/components/schemas/OrderBy"},\#
 "maxItems":16}},\#
 {"name":"offset","description":"Number of features to skip.","required":false,"schema":{"type":"integer","minimum":0,"default":0}},\#
@@ -889,10 +1031,10 @@ public enum OpenRPCDocument {
 {"name":"returnGeometry","description":"Whether to return geometries.","required":false,"schema":{"type":"boolean","default":true}},\#
 {"name":"maxAllowableOffset","description":"Generalises lines and rings: positions are left out when that moves the line by no more than this (Douglas and Peucker, on x and y of the answer). First and last positions stay; a ring keeps at least four positions, so none disappears. Rings that are closer together than the offset may touch or cross afterwards.","required":false,"schema":{"type":"number","minimum":0},\#
 "x-unit":"unit of `outSpatialReference`"},\#
-{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`.","required":false,"schema":{"type":"string","maxLength":32}},\#
+{"name":"driver","description":"The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent, it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`.","required":false,"schema":{"type":"string","maxLength":32}},\#
 {"name":"ifExists","description":"What to do when a file of that name exists.","required":false,"schema":{"$ref":"#/components/schemas/IfFileExists","default":"error"}},\#
-{"name":"limit","description":"Maximum number of features; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"layerName","description":"The name of the layer in the file (`name` in GeoJSON); the file's name without its extension when absent, or `features` when a GeoPackage cannot have that name. Refused for formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`, and neither with `gpkg` nor with `sqlite_`.","required":false,"schema":{"type":"string","minLength":1,"maxLength":256}},\#
+{"name":"limit","description":"Maximum number of features; all when absent.","required":false,"schema":{"type":"integer","minimum":0}},\#
 {"name":"csvGeometry","description":"With `CSV` only: how it holds geometries. `xy` when absent and all are points without M, else `wkt`.","required":false,"schema":{"$ref":"#/components/schemas/CSVGeometry"}},\#
 {"name":"outSpatialReference","description":"The spatial reference of the geometries in the file. When absent: EPSG:4326 with `GeoJSON` and `GeoJSONSeq`, that of the features with other formats.","required":false,"schema":{"$ref":"#/components/schemas/SpatialReference"}},\#
 {"name":"meta","description":"Control fields: origin, expected revision, progress, task.","required":false,"schema":{"$ref":"#/components/schemas/Meta"}}],"result":{"name":"FeatureExportResult","schema":{"type":"object","required":["revision","path","driver","count","exceededLimit","bytes"],"properties":{"revision":{"type":"integer","minimum":0,"description":"The revision of the snapshot."},\#
@@ -901,7 +1043,7 @@ public enum OpenRPCDocument {
 "layerName":{"type":"string","description":"The name of the layer in the file; absent where the format has none."},\#
 "count":{"type":"integer","minimum":0,"description":"The number of features in the file."},\#
 "exceededLimit":{"type":"boolean","description":"Whether there are more."},\#
-"bytes":{"type":"integer","minimum":0,"description":"The size of the file."},\#
+"bytes":{"type":"integer","minimum":0,"description":"The size of the file, or of all files of a shapefile."},\#
 "spatialReference":{"$ref":"#/components/schemas/SpatialReference","description":"The spatial reference of the geometries; absent without `returnGeometry`."},\#
 "geometryFields":{"type":"array","items":{"type":"string"},\#
 "description":"With `CSV`: the columns of the geometry, x, y and possibly z, or one of well-known text."},\#
@@ -915,11 +1057,14 @@ public enum OpenRPCDocument {
 "lost":{"type":"array","items":{"$ref":"#/components/schemas/FileAttribute"},\#
 "description":"Attributes of the replaced file that the system did not allow to be kept."}}}},\#
 "errors":[{"code":-32801,"message":"The object has changed since `meta.ifRevision`.","data":{"kind":"contentModified"}},\#
+{"code":-31002,"message":"The result would exceed the size of a message, or its first element `maxBytes`.","data":{"kind":"resultTooLarge"}},\#
 {"code":-31010,"message":"There is no object of that id and kind.","data":{"kind":"unknownId"}},\#
 {"code":-31052,"message":"The layer is of another kind than the method needs: a group has no features, only a group contains layers.","data":{"kind":"wrongKind"}},\#
 {"code":-31053,"message":"The source's layer has no geometry; add it as a table.","data":{"kind":"noGeometry"}},\#
 {"code":-31082,"message":"The file could not be written: the disk is full, or the folder is missing or read-only.","data":{"kind":"saveFailed"}},\#
 {"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists"}},\#
+{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists"}},\#
+{"code":-31111,"message":"The list has an item of that id already, or the id is repeated.","data":{"kind":"duplicateItem"}},\#
 {"code":-31021,"message":"The text is not a time by RFC 3339.","data":{"kind":"invalidTime"}},\#
 {"code":-31030,"message":"There is no such spatial reference, or a map cannot have it.","data":{"kind":"unknownSpatialReference"}},\#
 {"code":-31031,"message":"The transformation is not defined at a position, or there is none.","data":{"kind":"transformFailed"}},\#
@@ -928,7 +1073,9 @@ public enum OpenRPCDocument {
 {"code":-31041,"message":"The path is outside the folders of `--allow-dir` (for a file to be written, of `--allow-write`), or names a virtual, remote or inline resource.","data":{"kind":"pathRefused"}},\#
 {"code":-31042,"message":"The path names a directory or a special file.","data":{"kind":"notAFile"}},\#
 {"code":-31043,"message":"No allowed driver recognizes the file, or there is no such driver.","data":{"kind":"unknownFormat"}},\#
+{"code":-31044,"message":"The driver recognizes the data and cannot open it.","data":{"kind":"openFailed"}},\#
 {"code":-31087,"message":"The process that wrote the file died: a format's library crashed, it reached its limit of memory, or it was killed.","data":{"kind":"writerFailed"}},\#
+{"code":-31046,"message":"The file changed while it was read.","data":{"kind":"changedWhileRead"}},\#
 {"code":-31050,"message":"The layer is not loaded.","data":{"kind":"notLoaded"}},\#
 {"code":-31051,"message":"The features have no such attribute; or an expression over other values has no input of that name.","data":{"kind":"unknownField"}},\#
 {"code":-31057,"message":"The features have no time: an overlay, or a layer without `time`.","data":{"kind":"noTime"}},\#
@@ -2789,11 +2936,11 @@ public enum OpenRPCDocument {
 "FailedFeature":{"title":"FailedFeature","description":"A feature with a position that has no coordinates in the requested spatial reference.","type":"object","required":["id","reason"],"properties":{"id":{"$ref":"#/components/schemas/FeatureId","description":"Its id."},\#
 "reason":{"type":"string","description":"Says which position, for people."}},\#
 "examples":[{"id":12,"reason":"Position 0 has no coordinates in EPSG:25832."}],"x-since":"0.2.0","x-domain":"feature"},\#
-"IfFileExists":{"title":"IfFileExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept."},\#
+"IfFileExists":{"title":"IfFileExists","description":"What to do when a file of that name exists.","type":"string","enum":["error","replace","addLayer","replaceLayer"],"x-enum-descriptions":{"error":"Refuse with `fileExists`.","replace":"Replace it atomically; its owner, mode and attributes are kept.","addLayer":"Add the layer to the GeoPackage. Its other layers and tables stay as they are; a layer or table of that name is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made if there is none.","replaceLayer":"As `addLayer`, but the layer takes the place of a layer or table of its name."},\#
 "examples":["replace"],"x-since":"0.2.0","x-domain":"feature"},\#
 "CSVGeometry":{"title":"CSVGeometry","description":"How a CSV file holds geometries.","type":"string","enum":["xy","wkt"],"x-enum-descriptions":{"xy":"Columns `x` and `y`, and `z` where there is one; of points only.","wkt":"A column `WKT` of well-known text, with Z and M."},\#
 "examples":["xy"],"x-since":"0.2.0","x-domain":"feature"},\#
-"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"How an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations","dimensions","geometryType"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` has the name `name` in the file: the format does not distinguish case, or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: the field holds values of other types too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.","values":"Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, because some features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries in which only some positions have it.","dimensions":"Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or of a layer, have it or none has.","geometryType":"`count` geometries are multipart, or a collection of one, in the file: its layer has one type, that of all its geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z."},\#
+"ExportDifferenceKind":{"title":"ExportDifferenceKind","description":"How an exported file differs from the features.","type":"string","enum":["features","ids","spatialReference","measures","fieldName","fieldType","values","timeZones","order","spatialIndex","elevations","dimensions","geometryType"],"x-enum-descriptions":{"features":"`count` features without a geometry, or with an empty one, were left out: the index of the format has no place for them, or this version of GDAL does not write them.","ids":"The format keeps no ids.","spatialReference":"The format does not state the spatial reference.","measures":"M was left out of `count` geometries.","fieldName":"The field `field` has the name `name` in the file: the format does not distinguish case, has no such names, or means another field by it; or readers of `CSV` take a line break in a name for the end of the header.","fieldType":"The field `field` has another type in the file, `type`: the field holds values of other types too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.","values":"Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, and numbers lose digits, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.","timeZones":"Times of `field` are in UTC, the same instants, in `count` features.","order":"The features are in the order of the file's spatial index, or of their ids.","spatialIndex":"The file has no spatial index, because some features have no geometry or an empty one.","elevations":"Z was left out of `count` geometries in which only some positions have it.","dimensions":"Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or of a layer, have it or none has.","geometryType":"`count` geometries are multipart, no longer multipart, or a collection of one in the file: its layer has one type. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with Z."},\#
 "examples":["measures"],"x-since":"0.2.0","x-domain":"feature"},\#
 "ExportDifference":{"title":"ExportDifference","description":"A difference of an exported file from the features: something that it does not hold, or holds in another form.","type":"object","required":["kind"],"properties":{"kind":{"$ref":"#/components/schemas/ExportDifferenceKind","description":"The kind of the difference."},\#
 "field":{"type":"string","description":"The field of the features that differs."},\#
@@ -3640,6 +3787,10 @@ null]],"x-since":"0.2.0","x-domain":"view"},\#
 "x-since":"0.1.0"},\#
 "fileExists":{"code":-31086,"message":"A file of that name exists, and `ifExists` does not allow replacing it.","data":{"kind":"fileExists","path":"/data/cities.geojson"},\#
 "x-since":"0.2.0"},\#
+"layerExists":{"code":-31125,"message":"The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.","data":{"kind":"layerExists","path":"/params/layerName","expected":"another name, or ifExists: replaceLayer","available":["cities","roads"]},\#
+"x-data":{"type":"object","required":["available"],"properties":{"available":{"type":"array","items":{"type":"string"},\#
+"description":"Its layers and tables."}}},\#
+"x-since":"0.3.0"},\#
 "documentTooLarge":{"code":-31085,"message":"The document would be larger than one that can be opened (`--max-document-bytes`).","data":{"kind":"documentTooLarge","path":"/data/world.json","expected":"at most 1073741824 bytes, 100000000 values and 2048 levels","bytes":1300000000,"values":40000000,"depth":9},\#
 "x-data":{"type":"object","required":["bytes","values","depth"],"properties":{"bytes":{"type":"integer","description":"The size that its file would have."},\#
 "values":{"type":"integer","description":"The number of its JSON values, at most."},\#

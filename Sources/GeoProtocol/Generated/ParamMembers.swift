@@ -80,9 +80,9 @@ package enum ParamMembers {
     "feature/queryStatistics": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("computedFields", .elements(.named { computedField })), "maxBytes",
+      .init("computedFields", .elements(.named { computedField })),
       .init("statistics", .elements(.named { statistic })), "groupBy", "having",
-      .init("orderBy", .elements(.named { orderBy })), "offset", "limit"
+      .init("orderBy", .elements(.named { orderBy })), "maxBytes", "offset", "limit"
     ]),
     "feature/queryDistinctValues": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
@@ -105,11 +105,26 @@ package enum ParamMembers {
       .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
       .init("aggregates", .elements(.named { statistic })), "joinProperties", "offset", "limit"
     ]),
+    "feature/exportStatistics": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("computedFields", .elements(.named { computedField })),
+      .init("statistics", .elements(.named { statistic })), "groupBy", "having",
+      .init("orderBy", .elements(.named { orderBy })), "path", "driver", "ifExists", "layerName", "offset", "limit"
+    ]),
+    "feature/exportJoin": params([
+      "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
+      "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
+      .init("join", .named { joinSource }), "relationship", "nearestCount", "maxDistance", "planar", "output",
+      .init("aggregates", .elements(.named { statistic })), "joinProperties", "path", "driver", "ifExists",
+      "layerName", "offset", "limit"
+    ]),
     "feature/export": params([
       "layer", "overlay", .init("envelope", .named { envelope }), "geometry", "spatialRelationship", "relation",
       "spatialReference", "ids", "whereClause", "isSelected", .init("timeExtent", .named { timeExtent }),
-      .init("orderBy", .elements(.named { orderBy })), "offset", "properties", "returnGeometry", "maxAllowableOffset",
-      "path", "driver", "ifExists", "limit", "layerName", "csvGeometry", "outSpatialReference"
+      .init("computedFields", .elements(.named { computedField })), .init("orderBy", .elements(.named { orderBy })),
+      "offset", "properties", "returnGeometry", "maxAllowableOffset", "path", "driver", "ifExists", "layerName",
+      "limit", "csvGeometry", "outSpatialReference"
     ]),
     "layer/get": params(["layer"]),
     "layer/list": params(["map", "scene"]),

@@ -10,10 +10,11 @@ import WireCoding
 struct BlockExport {
   private let export: FeatureExport
   private let fields: ExportFields
-  private let job: WriteJob
+  private var job: WriteJob
 
   init(
-    _ export: FeatureExport, _ driver: WriteDriver, named name: String, _ rows: ArraySlice<UInt32>, _ share: WorkShare
+    _ export: FeatureExport, _ driver: WriteDriver, named name: String, _ placement: WriteJob.Placement,
+    _ rows: ArraySlice<UInt32>, _ share: WorkShare
   ) throws {
     self.export = export
     let shares = share.split(by: 5, 5, 90)
@@ -27,20 +28,30 @@ struct BlockExport {
     }
     let profile = try GeometryProfile(of: hasGeometry ? rows : [], in: export.output.features.store, shares[1])
     let reference = export.output.reference
+    let record = export.format.record
+    guard let typeName = profile.typeName(record.mixture, declared: export.geometryType) else {
+      throw RPCError(
+        .invalidGeometry, "\(export.format.rawValue) does not hold geometries of these types together.",
+        path: "/params/path", expected: "geometries of \(record.families), or another format")
+    }
     let layer = LayerDescription(
-      name: name, geometryType: hasGeometry ? profile.typeName(export.format.record.mixture) ?? export.geometryType : nil,
+      name: record.namesLayers ? name : "features", geometryType: hasGeometry ? typeName : nil,
       fields: fields.all.map(\.field),
       featureCount: nil, extent: nil, spatialReference: reference == .unknown ? nil : reference,
       fidColumn: fields.idName, geometryName: fields.geometryName)
+    // A shapefile has no NaN: what some positions lack, all lack.
+    let lacks = { driver == .shapefile && $0 == WriteJob.Occurrence.some }
     job = WriteJob(
-      driver: driver, layer: layer, z: profile.z, m: profile.m,
+      driver: driver, layer: layer, z: lacks(profile.z) ? .none : profile.z,
+      m: record.isText || lacks(profile.m) ? .none : profile.m,
       // The index of FlatGeobuf has no place for features without a position. Without an index, GDAL 3.6 leaves them out, and
       // writes no file if there are no other features.
-      isIndexed: hasGeometry && (export.format.record.indexesAll || !profile.hasHoles || !profile.hasPositions))
+      isIndexed: hasGeometry && (record.indexesAll || !profile.hasHoles || !profile.hasPositions))
+    job.placement = placement
   }
 
   func write(
-    _ rows: ArraySlice<UInt32>, _ path: String, to file: borrowing AtomicFile, _ report: inout ExportReport,
+    _ rows: ArraySlice<UInt32>, _ path: String, to file: borrowing AtomicFile, _ sides: [SideFile], _ report: inout ExportReport,
     _ worker: Worker, _ share: WorkShare
   ) throws {
     let scratch = try file.scratch()
@@ -49,7 +60,7 @@ struct BlockExport {
     var rest = rows
     let share = share.split(by: 10, 90)[1]
     let (layer, messages) = try worker.readers.write(
-      job, to: file.descriptor, scratch: scratch, path: path, isCancelled: { worker.isCancelled },
+      job, to: file.descriptor, scratch: scratch, sides: sides.map(\.descriptor), path: path, isCancelled: { worker.isCancelled },
       next: {
         guard !rest.isEmpty else { return nil }
         let block = try blocks.next(&rest, of: rows.count, &report, share)
@@ -71,6 +82,14 @@ struct BlockExport {
       case .byPosition: !job.isIndexed
       }
     if !keepsOrder { report.add(.init(kind: .order)) }
+  }
+}
+
+extension ExportFormat.Record {
+  /// The types of geometries that a layer can hold together, as text.
+  fileprivate var families: String {
+    guard case .families(let families) = mixture else { return "any types" }
+    return families.map { $0.types.sorted().joined(separator: " and ") }.joined(separator: ", or ")
   }
 }
 

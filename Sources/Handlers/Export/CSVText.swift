@@ -177,12 +177,12 @@ extension String {
 }
 
 /// The name, with a number appended if it is taken. Names are compared without case.
-func freeName(_ name: String, _ taken: inout Set<String>) -> String {
+func freeName(_ name: String, _ taken: inout Set<String>, bytes limit: Int = .max) -> String {
   var free = name
   var number = 1
   while !taken.insert(free.lowercased()).inserted {
     number += 1
-    free = "\(name)_\(number)"
+    free = name.prefix(bytes: limit - "_\(number)".utf8.count) + "_\(number)"
   }
   return free
 }

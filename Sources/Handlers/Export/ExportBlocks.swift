@@ -17,7 +17,10 @@ struct ExportBlocks: ~Copyable {
   private let needsPositions: Bool
   /// Whether all geometries are written with Z and with M; nil if each keeps its own layout.
   private let layout: (hasZ: Bool, hasM: Bool)?
-  /// Whether only some positions have Z, or M.
+  private let isText: Bool
+  /// Whether attributes go to a dBase table: numbers of 24 characters, texts of 254 bytes without spaces at the end.
+  private let isTable: Bool
+  /// Whether only some positions have Z, or M, and all that lack it get NaN.
   private let hasGaps: Bool
   /// The type of the layer; nil without geometries.
   private let typeName: String?
@@ -30,9 +33,17 @@ struct ExportBlocks: ~Copyable {
   init(_ export: FeatureExport, _ fields: ExportFields, for job: WriteJob) {
     self.export = export
     self.fields = fields.all
-    needsPositions = job.isIndexed && export.format.record.order == .byPosition
-    layout = export.format.record.mixture == .any ? nil : (job.z != .none, job.m != .none)
-    hasGaps = job.z == .some || job.m == .some
+    let record = export.format.record
+    needsPositions = record.needsPositions || job.isIndexed && record.order == .byPosition
+    isText = record.isText
+    isTable = job.driver == .shapefile
+    layout =
+      switch record.mixture {
+      case .oneTypeWithZ: (job.z != .none, job.m != .none)
+      case .families: isText ? nil : (job.z != .none, job.m != .none)
+      case .any: nil
+      }
+    hasGaps = !isText && (job.z == .some || job.m == .some)
     typeName = job.layer.geometryType
     keepsIDs = export.format.record.keepsIDs
     builder = FeatureBlockBuilder(columns: fields.all.map(\.kind))
@@ -73,6 +84,7 @@ struct ExportBlocks: ~Copyable {
     {
       let hasZ = layout?.hasZ ?? !point.z.isNaN
       if hasZ, point.z.isNaN { report.note(.dimensions) }
+      if !hasZ, !point.z.isNaN { report.note(.elevations) }
       builder.appendPoint(x: point.x, y: point.y, z: hasZ ? point.z : nil)
     } else if isSpatial, var geometry = feature.shape(shape) {
       if hasGaps, geometry.hasGaps(layout) { report.note(.dimensions) }
@@ -80,6 +92,8 @@ struct ExportBlocks: ~Copyable {
         report.note(.geometryType)
         geometry = wrapped
       }
+      if isText { geometry = geometry.asText(&report) }
+      if isTable, let layout { geometry.noteLosses(layout, &report) }
       let bytes = layout.map { geometry.wkb(hasZ: $0.hasZ, hasM: $0.hasM) } ?? geometry.wkb()
       builder.appendWKB { $0.append(contentsOf: bytes) }
     } else {
@@ -102,6 +116,9 @@ struct ExportBlocks: ~Copyable {
     case (.double, .integer(let number)):
       if Int64(exactly: Double(number)) != number { report.note(.values, field: field.source.name.string) }
       builder.columns[index].append(Double(number))
+    case (.double, .double(let number)) where isTable && !number.fitsTable:
+      report.note(.values, field: field.source.name.string)
+      if abs(number) < 1e22 { builder.columns[index].append(number) } else { builder.columns[index].appendNull() }
     case (.double, .double(let number)): builder.columns[index].append(number)
     case (.dateTime, .string(let text)): append(moment: text, field, at: index, &report)
     case (_, .string(let text)) where field.field.type != .json: append(text: text, field, at: index, &report)
@@ -118,12 +135,19 @@ struct ExportBlocks: ~Copyable {
   private mutating func append(
     text: UnsafeRawBufferPointer, _ field: ExportField, at index: Int, _ report: inout ExportReport
   ) {
-    if text.contains(0) {
-      report.note(.values, field: field.source.name.string)
-      builder.columns[index].append(valid: UnsafeRawBufferPointer(rebasing: text.prefix { $0 != 0 }))
-    } else {
-      builder.columns[index].append(valid: text)
+    var kept = text.prefix { $0 != 0 }
+    if isTable {
+      // Characters are not split.
+      if kept.count > 254 { kept = kept.prefix(text[...254].lastIndex { $0 & 0xC0 != 0x80 } ?? 0) }
+      while kept.last == UInt8(ascii: " ") { kept.removeLast() }
     }
+    if kept.count < text.count { report.note(.values, field: field.source.name.string) }
+    // An empty text is no value there.
+    guard !isTable || !kept.isEmpty else {
+      if text.isEmpty { report.note(.values, field: field.source.name.string) }
+      return builder.columns[index].appendNull()
+    }
+    builder.columns[index].append(valid: UnsafeRawBufferPointer(rebasing: kept))
   }
 
   /// Appends a time in UTC, truncated to milliseconds.
@@ -159,7 +183,37 @@ extension FeatureRow {
   }
 }
 
+extension Double {
+  /// Whether it is the same in 24 characters with at most 15 decimals.
+  fileprivate var fitsTable: Bool {
+    let parts = description.split(separator: ".")
+    return isFinite && !description.contains("e") && parts.count == 2 && parts[1].utf8.count <= 15
+      && description.utf8.count <= 24
+  }
+}
+
 extension Geometry {
+  /// Without M, and without Z unless all positions have it: NaN is no coordinate in a text.
+  fileprivate func asText(_ report: inout ExportReport) -> Geometry {
+    if hasM { report.note(.measures) }
+    let plain = mapPositions { positions in
+      guard positions.hasM else { return positions }
+      return Positions((0..<positions.count).map { Point(x: positions[$0].x, y: positions[$0].y, z: positions[$0].z) })
+    }
+    guard plain.hasGaps(nil) else { return plain }
+    report.note(.elevations)
+    return plain.mapPositions { positions in
+      Positions((0..<positions.count).map { Point(x: positions[$0].x, y: positions[$0].y) })
+    }
+  }
+
+  fileprivate func noteLosses(_ layout: (hasZ: Bool, hasM: Bool), _ report: inout ExportReport) {
+    if !layout.hasM, hasM { report.note(.measures) }
+    var hasZ = false
+    if !layout.hasZ { forEachPositions { hasZ = hasZ || $0.hasZ } }
+    if hasZ { report.note(.elevations) }
+  }
+
   /// Whether any position gets NaN for its Z or M, because `layout` has it, or else because another position has it.
   fileprivate func hasGaps(_ layout: (hasZ: Bool, hasM: Bool)?) -> Bool {
     var (hasZ, hasM) = layout ?? (false, false)

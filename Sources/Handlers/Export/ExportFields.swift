@@ -46,25 +46,39 @@ struct ExportFields {
   init(_ export: FeatureExport, _ rows: ArraySlice<UInt32>, _ share: WorkShare) throws {
     let store = export.output.features.store
     let columns = export.output.selection.columns ?? Array(0..<store.schema.count)
-    let profiles = try Self.profiles(of: columns, rows, store, share)
-    var taken: Set<String> = []
-    all = zip(columns, profiles).map { column, profile in
+    let record = export.format.record
+    // A column without a type takes that of the format's own field if all values have it.
+    let declared = columns.map {
+      store.schema.declaredType(of: $0) ?? record.ownFields[store.schema.name(of: $0).lowercased()]?.type
+    }
+    let profiles = try Self.profiles(of: columns, declared, rows, store, share)
+    // A field that means something else in the format has another name.
+    var unused = Set(record.ownFields.keys)
+    var taken = unused
+    all = zip(columns, zip(declared, profiles)).map { column, types in
       let source = Field(name: store.schema.name(of: column), type: store.fields[column].type)
-      var type = Self.type(declared: store.schema.declaredType(of: column), profile)
-      if export.format.record.asText.contains(type) { type = .string }
-      let name = freeName(source.name.string, &taken)
+      var type = Self.type(declared: types.0, types.1)
+      let own = record.ownFields[source.name.string.lowercased()].flatMap { $0.type == type ? $0 : nil }
+      var name: String
+      if let own, let known = unused.remove(own.name.string.lowercased()) {
+        taken.remove(known)
+        name = own.name.string
+      } else {
+        if record.asText.contains(type) { type = .string }
+        name = record.names.name(source.name.string)
+      }
+      name = freeName(name, &taken, bytes: record.names == .ofTenBytes ? 10 : .max)
       return ExportField(
         column: column, source: source, field: Field(name: name, type: type),
-        isMixed: type == .string && !profile.kinds.isSubset(of: [.string]))
+        isMixed: type == .string && !types.1.kinds.isSubset(of: [.string]))
     }
     idName = freeName("fid", &taken)
     geometryName = freeName(store.schema.geometryName?.string ?? "geom", &taken)
   }
 
   private static func profiles(
-    of columns: [Int], _ rows: ArraySlice<UInt32>, _ store: FeatureStore, _ share: WorkShare
+    of columns: [Int], _ declared: [FieldType?], _ rows: ArraySlice<UInt32>, _ store: FeatureStore, _ share: WorkShare
   ) throws -> [ValueProfile] {
-    let declared = columns.map(store.schema.declaredType)
     var profiles = columns.map { _ in ValueProfile() }
     for (index, row) in rows.enumerated() {
       if index.isMultiple(of: 64) { try share.checkpoint(index, of: rows.count) }
@@ -112,6 +126,31 @@ extension ValueProfile {
       kinds.insert(.string)
       if isWellFormed, let declared { isWellFormed = ExportText.isWellFormed(text, declared) }
     }
+  }
+}
+
+extension ExportFormat.Names {
+  /// A name in this form, the same where it has that form.
+  fileprivate func name(_ name: String) -> String {
+    switch self {
+    case .any: name
+    case .ofTenBytes: name.isEmpty ? "field" : name.prefix(bytes: 10)
+    case .ofElements:
+      String(decoding: name.utf8.map { Self.isOfElement($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+    }
+  }
+
+  private static func isOfElement(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+  }
+}
+
+extension String {
+  /// At most this many bytes, without splitting a character.
+  func prefix(bytes limit: Int) -> String {
+    var end = utf8.index(utf8.startIndex, offsetBy: limit, limitedBy: utf8.endIndex) ?? utf8.endIndex
+    while end < utf8.endIndex, utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
+    return String(self[..<end])
   }
 }
 

@@ -15,6 +15,9 @@ enum ExportFormat: String, CaseIterable, Sendable {
   case geoPackage = "GPKG"
   case flatGeobuf = "FlatGeobuf"
   case parquet = "Parquet"
+  case shapefile = "ESRI Shapefile"
+  case kml = "KML"
+  case gpx = "GPX"
 
   /// The properties of a format.
   struct Record {
@@ -32,9 +35,16 @@ enum ExportFormat: String, CaseIterable, Sendable {
     var asText: Set<FieldType> = []
     var reference = Reference.any
     var order = Order.given
-    /// Whether a spatial index has a place for features without a position.
+    /// Whether a spatial index, if the format has one, has a place for features without a position.
     var indexesAll = false
+    var needsPositions = false
     var mixture = Mixture.any
+    /// Whether coordinates are text: without M, and without Z where some positions of a geometry have none.
+    var isText = false
+    /// The form of the names of fields.
+    var names = Names.any
+    /// Fields that mean something in the format, by their names in lower case: names and types.
+    var ownFields: [String: Field] = [:]
   }
 
   /// Which geometries a layer holds.
@@ -43,6 +53,24 @@ enum ExportFormat: String, CaseIterable, Sendable {
     case any
     /// All have Z, or M, if one has it, and then they are of one type: several readers know no layer of any type with Z.
     case oneTypeWithZ
+    /// The types of the first of these families that has them all; all have Z, or M, if one has it.
+    case families([Family])
+  }
+
+  /// Types of geometries that a layer can hold together.
+  struct Family {
+    let types: Set<String>
+    /// The type of the layer.
+    let layer: String
+  }
+
+  /// Which names of fields a format can have.
+  enum Names {
+    case any
+    /// At most ten bytes of UTF-8.
+    case ofTenBytes
+    /// Names of XML elements of letters, digits and `_`.
+    case ofElements
   }
 
   /// The order of features in a file.
@@ -91,23 +119,63 @@ enum ExportFormat: String, CaseIterable, Sendable {
         fieldLimit: 1 << 16, asText: [.time, .date, .json], order: .byPosition, mixture: .oneTypeWithZ)
     case .parquet:
       Record(extensions: [WriteDriver.parquet.fileExtension, "geoparquet"], writer: .process(.parquet))
+    case .shapefile:
+      Record(
+        extensions: [WriteDriver.shapefile.fileExtension], writer: .process(.shapefile), namesLayers: false,
+        needsGeometry: true, fieldLimit: 256, asText: [.boolean, .dateTime, .time, .json, .binary], indexesAll: true,
+        mixture: .families([
+          Family(types: ["Point"], layer: "Point"), Family(types: ["Point", "MultiPoint"], layer: "MultiPoint"),
+          Family(types: ["LineString", "MultiLineString"], layer: "LineString"),
+          Family(types: ["Polygon", "MultiPolygon"], layer: "Polygon"),
+        ]), names: .ofTenBytes)
+    case .kml:
+      Record(
+        extensions: [WriteDriver.kml.fileExtension], writer: .process(.kml),
+        asText: [.boolean, .date, .dateTime, .time, .json, .binary], reference: .wgs84, indexesAll: true, isText: true,
+        ownFields: [
+          "name": Field(name: "Name", type: .string), "description": Field(name: "description", type: .string),
+        ])
+    case .gpx:
+      Record(
+        extensions: [WriteDriver.gpx.fileExtension], writer: .process(.gpx), namesLayers: false, needsGeometry: true,
+        asText: [.boolean, .date, .dateTime, .time, .json, .binary], reference: .wgs84, indexesAll: true,
+        needsPositions: true,
+        mixture: .families([
+          Family(types: ["Point"], layer: "Point"),
+          Family(types: ["LineString", "MultiLineString"], layer: "MultiLineString"),
+        ]), isText: true, names: .ofElements, ownFields: Self.gpxFields)
     }
   }
+
+  /// The elements of GPX that are fields; those of links have other names in GDAL.
+  private static let gpxFields: [String: Field] = {
+    let types: [(FieldType, [String])] = [
+      (.double, ["ele", "magvar", "geoidheight", "hdop", "vdop", "pdop", "ageofdgpsdata"]), (.dateTime, ["time"]),
+      (.string, ["name", "cmt", "desc", "src", "sym", "type", "fix"]), (.integer, ["sat", "dgpsid", "number"]),
+    ]
+    return Dictionary(
+      uniqueKeysWithValues: types.flatMap { type, names in names.map { ($0, Field(name: $0, type: type)) } })
+  }()
 
   /// - Parameters:
   ///   - name: the name of the driver; nil to choose by the extension of `path`.
   /// - Throws: `unknownFormat` with the list of formats.
   init(named name: String?, path: String) throws(RPCError) {
+    let ending = path.stemAndExtension.extension
     if let name {
       guard let format = ExportFormat(rawValue: name) else {
         let end = Suggestion(for: name, among: Self.allCases.map(\.rawValue)).end
         throw RPCError(
           .unknownFormat, "Nothing is exported as \"\(name)\"\(end)", path: "/params/driver", expected: Self.list)
       }
+      guard format.hasAnyExtension || format.record.extensions.contains(ending) else {
+        throw RPCError(
+          .invalidParams, "Readers know files of \(name) by their names.", path: "/params/path",
+          expected: "a name that ends with `.\(format.record.extensions[0])`")
+      }
       self = format
       return
     }
-    let ending = path.stemAndExtension.extension
     guard let format = Self.allCases.first(where: { $0.record.extensions.contains(ending) }) else {
       throw RPCError(
         .unknownFormat, "The extension of \(path.prefix(200)) is that of no format; `driver` names one.",
@@ -115,6 +183,9 @@ enum ExportFormat: String, CaseIterable, Sendable {
     }
     self = format
   }
+
+  /// Whether a file of the format may have a name with another extension.
+  private var hasAnyExtension: Bool { self != .shapefile }
 
   private static var list: String { allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") }
 

@@ -7,6 +7,7 @@ import Geometry
 import JSONRPC
 import Planning
 import Platform
+import Reading
 import WireCoding
 
 /// An export that is planned on the loop and run by a worker.
@@ -15,7 +16,7 @@ struct FeatureExport: Sendable {
   typealias Result = FeatureProtocol.Export.Result
 
   let params: Params
-  let output: FeatureOutput
+  var output: FeatureOutput
   let terms: [SortTerm]
   let format: ExportFormat
   /// The geometry type of the layer if its features have none; `Unknown` if it is not declared.
@@ -25,28 +26,40 @@ struct FeatureExport: Sendable {
   /// Maximum number of features between two checkpoints.
   private static let checkInterval = 32
 
-  func run(_ worker: Worker) throws -> Result {
+  func run(_ worker: Worker, _ share: WorkShare) throws -> Result {
     let path = try worker.files.path(params.path)
     let target = try worker.files.policy.resolveForWriting(path)
     try checkFree(target)
-    let shares = WorkShare(worker.work).split(
+    let placement = layerPlacement(at: target)
+    let shares = share.split(
       by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
     let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
+    let sides = try format.sideNames(of: target).map { side in
+      try checkFree(side)
+      return try SideFile(replacing: side)
+    }
     let file = try AtomicFile.begin(replacing: target)
+    let earlier = placement == .create ? nil : try file.copy(target, checking: worker.work.checkCancelled)
     var report = ExportReport()
     if !format.record.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
-    try write(found.page, named: name, path, to: file, &report, worker, shares[1])
-    let (bytes, lost) = (file.size, file.lost)
-    try file.commit(replaces: params.ifExists == .replace, for: worker)
+    try write(found.page, named: name, placement, path, to: file, sides, &report, worker, shares[1])
+    let (bytes, lost) = (sides.reduce(file.size) { $0 + $1.size }, sides.reduce(file.lost) { $0 + $1.lost })
+    if let earlier, target.identity != earlier { throw ReadError.changedWhileRead(path: path) }
+    for side in sides { try side.commit(replaces: params.ifExists == .replace, for: worker) }
+    try file.commit(replaces: params.ifExists != .error, for: worker)
+    for index in format.indexNames(of: target) { index.unlink() }
     return result(path, name, report, bytes: bytes, lost, exceeded: found.exceeded)
   }
 
   private func checkFree(_ target: HeldName) throws(RPCError) {
-    guard target.identity != nil else { return }
+    guard let identity = target.identity else { return }
+    guard identity.kind == .regular else {
+      throw RPCError(.notAFile, "\(target.path) is not a regular file.", path: target.path, expected: "a file")
+    }
     switch params.ifExists {
     case .error: throw RPCError(fileExists: target.path)
-    case .replace: break
+    case .replace, .addLayer, .replaceLayer: break
     }
     // SQLite would take a journal of the old file for one of the new file.
     for journal in ["-wal", "-journal"] where target.sibling(target.name + journal).identity.map({ $0.size > 0 }) ?? false {
@@ -55,9 +68,18 @@ struct FeatureExport: Sendable {
     }
   }
 
+  private func layerPlacement(at target: HeldName) -> WriteJob.Placement {
+    guard target.identity != nil else { return .create }
+    return switch params.ifExists {
+    case .error, .replace: .create
+    case .addLayer: .addLayer
+    case .replaceLayer: .replaceLayer
+    }
+  }
+
   private func write(
-    _ rows: ArraySlice<UInt32>, named name: String, _ path: String, to file: borrowing AtomicFile,
-    _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
+    _ rows: ArraySlice<UInt32>, named name: String, _ placement: WriteJob.Placement, _ path: String,
+    to file: borrowing AtomicFile, _ sides: [SideFile], _ report: inout ExportReport, _ worker: Worker, _ share: WorkShare
   ) throws {
     switch format.record.writer {
     case .geoJSON:
@@ -72,8 +94,8 @@ struct FeatureExport: Sendable {
       var text = try CSVText(self, rows, shares[0])
       try text.write(rows, to: file, &report, shares[1])
     case .process(let driver):
-      let blocks = try BlockExport(self, driver, named: name, rows, share)
-      try blocks.write(rows, path, to: file, &report, worker, share)
+      let blocks = try BlockExport(self, driver, named: name, placement, rows, share)
+      try blocks.write(rows, path, to: file, sides, &report, worker, share)
     }
   }
 

@@ -57,13 +57,18 @@ struct GeometryProfile {
     has ? lacks ? .some : .all : .none
   }
 
-  /// The type of a layer that holds all geometries, as those of one type where `mixture` asks for that; nil without any.
-  func typeName(_ mixture: ExportFormat.Mixture) -> String? {
-    guard types.count > 1 else { return types.first }
-    switch mixture {
-    case .any: return "Unknown"
-    case .oneTypeWithZ: if !hasZ, !hasM { return "Unknown" }
+  /// The type of a layer that holds all geometries, as those of one type where `mixture` asks for that.
+  ///
+  /// - Parameter declared: the type if there are no geometries.
+  /// - Returns: nil if no layer holds them.
+  func typeName(_ mixture: ExportFormat.Mixture, declared: String) -> String? {
+    if case .families(let families) = mixture {
+      let types = types.isEmpty && declared != "Unknown" ? [declared] : types
+      return families.first { types.isSubset(of: $0.types) }?.layer
     }
+    guard types.count > 1 else { return types.first ?? declared }
+    if case .any = mixture { return "Unknown" }
+    if !hasZ, !hasM { return "Unknown" }
     let single = types.filter { !$0.hasPrefix("Multi") }
     guard types.count == 2, let name = single.first, types.contains("Multi" + name) else { return "GeometryCollection" }
     return "Multi" + name
@@ -74,12 +79,14 @@ struct GeometryProfile {
 }
 
 extension Geometry {
-  /// As a geometry of the type of a layer that can hold it: multipart, or a collection of one; nil if it has that type already.
+  /// As a geometry of the type of a layer that can hold it: multipart or not, or a collection of one; nil if it keeps its type.
   func wrapped(for typeName: String?) -> Geometry? {
     switch (typeName, self) {
     case ("MultiPoint", .point(let point)): .multiPoint(point.map { Positions([$0]) } ?? Positions())
     case ("MultiLineString", .lineString(let positions)): .multiLineString(positions.isEmpty ? [] : [positions])
     case ("MultiPolygon", .polygon(let rings)): .multiPolygon(rings.isEmpty ? [] : [rings])
+    case ("LineString", .multiLineString(let parts)) where parts.count == 1: .lineString(parts[0])
+    case ("Polygon", .multiPolygon(let parts)) where parts.count == 1: .polygon(parts[0])
     case ("GeometryCollection", .collection): nil
     case ("GeometryCollection", _): .collection([self])
     default: nil

@@ -11,7 +11,7 @@ import WireCoding
 
 /// The form in which features of a query are written.
 struct FeatureOutput: Sendable {
-  private(set) var features: FeatureQuery
+  var features: FeatureQuery
   var selection: FeatureWriter.Selection
   /// The reference of the geometries.
   let reference: SpatialReference

@@ -13,51 +13,45 @@ import WireCoding
 
 extension FeatureService {
   package static func join(_ params: Join.Params, in world: inout World) throws -> Plan<Join.Result> {
-    let join = try FeatureJoin(
-      FeatureQuery(params, in: world), with: joined(params.join, in: world), relationship(params), in: world)
-    let aggregates = (params.aggregates ?? []).map(Wire.statistic)
-    let statistics = try join.joined.store.schema.statistics(aggregates, at: "aggregates")
-    try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/aggregates/\($0)" }
-    let columns = try params.joinProperties?.enumerated().map { index, name in
-      try join.joined.column(name, at: "/joinProperties/\(index)")
-    }
-    if params.output == .pairs, !aggregates.isEmpty {
-      throw RPCError(
-        .invalidParams, "Figures are about all that a feature is joined with.", path: "/params/aggregates",
-        expected: "absent, or the output counts")
-    }
-    if params.output == .counts, columns != nil {
-      throw RPCError(
-        .invalidParams, "Attributes belong to pairs.", path: "/params/joinProperties",
-        expected: "absent, or the output pairs")
-    }
-    let isByDistance = params.relationship == .nearest || params.relationship == .withinDistance
-    let (revision, output, page) = (world.revision, params.output, Page(offset: params.offset, limit: params.limit))
+    let made = try JoinPlan(params, in: world)
+    let (join, page) = (made.join, JoinPlan.Page(offset: params.offset, limit: params.limit))
+    let revision = world.revision
     return try plan(effort: join.effort) { share in
       let shares = share.split(by: 8, 1)
       var result = Join.Result(
         revision: revision, exceededLimit: false, pairCount: 0, ids: PackedColumn.integers([]))
-      switch output {
+      switch made.output {
       case .pairs:
-        var found = PairPage(page: page)
-        try join.forEachBlock(shares[0]) { found.add($0) }
-        (result.pairCount, result.exceededLimit) = (found.count, page.end < found.count)
-        result.ids = try ids(found.pairs.left[...], join.features, shares[1])
-        result.joinedIds = try ids(found.pairs.right[...], join.joined, shares[1])
-        if isByDistance { result.distances = PackedColumn.doubles(found.distances) }
-        if let columns {
+        var found = RowPairs()
+        var distances: [Double] = []
+        result.pairCount = try made.forEachPair(on: page, shares[0]) { left, right, distance in
+          found.append(left, right)
+          if let distance { distances.append(distance) }
+        }
+        result.exceededLimit = page.end < result.pairCount
+        result.ids = try ids(found.left[...], join.features, shares[1])
+        result.joinedIds = try ids(found.right[...], join.joined, shares[1])
+        if made.isByDistance { result.distances = PackedColumn.doubles(distances) }
+        if let columns = made.columns {
           let store = join.joined.store
-          result.joinedColumns = try attributes(columns, of: found.pairs.right.lazy.map { store[$0] }, store, share)
+          result.joinedColumns = try attributes(columns, of: found.right.lazy.map { store[$0] }, store, share)
         }
       case .counts:
-        var counted = CountPage(page: page, statistics, join.joined.store)
-        try join.forEachBlock(shares[0]) { try counted.add($0, share) }
-        (result.pairCount, result.exceededLimit) = (counted.pairCount, page.end < counted.count)
-        result.ids = try ids(counted.rows[...], join.features, shares[1])
-        result.counts = PackedColumn.integers(counted.counts)
-        if !aggregates.isEmpty {
+        var (rows, counts) = ([UInt32](), [Int64]())
+        var columns = made.statistics.map { _ in AttributeColumn(joinsNumbers: true) }
+        let all = try made.forEachCount(on: page, shares[0]) { row, count, totals in
+          rows.append(row)
+          counts.append(Int64(count))
+          for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
+          // The same text may be the statistic of many features.
+          if !columns.isEmpty { try share.checkSize(columns.reduce(0) { $0 + $1.byteCount }) }
+        }
+        (result.pairCount, result.exceededLimit) = (all.pairs, page.end < all.features)
+        result.ids = try ids(rows[...], join.features, shares[1])
+        result.counts = PackedColumn.integers(counts)
+        if !made.aggregates.isEmpty {
           result.aggregates = Dictionary(
-            uniqueKeysWithValues: zip(aggregates.map(\.name.string), counted.columns.map(\.column)))
+            uniqueKeysWithValues: zip(made.aggregates.map(\.name.string), columns.map(\.column)))
         }
       }
       return result
@@ -69,13 +63,13 @@ extension FeatureService {
   }
 
   /// The joined features, selected in the same way as those of a query.
-  private static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
+  fileprivate static func joined(_ source: FeatureProtocol.JoinSource, in world: World) throws -> FeatureQuery {
     let filter = FeatureProtocol.QueryIds.Params(
       layer: source.layer, overlay: source.overlay, ids: source.ids, whereClause: source.whereClause)
     do { return try FeatureQuery(filter, in: world) } catch { throw NestedError(error, in: "join") }
   }
 
-  private static func relationship(_ params: Join.Params) throws -> FeatureJoin.Relationship {
+  fileprivate static func relationship(_ params: some FeatureProtocol.JoinOptions) throws -> FeatureJoin.Relationship {
     func refused(_ name: String, _ message: String, _ expected: String) -> RPCError {
       RPCError(.invalidParams, "\(name) \(message).", path: "/params/\(name)", expected: expected)
     }
@@ -108,9 +102,45 @@ extension FeatureService {
       name, "belongs to the relationships by distance",
       name == "nearestCount" ? "absent, or the relationship nearest" : "absent, or the relationship nearest or withinDistance")
   }
+}
+
+/// A join with what is wanted of it, checked.
+struct JoinPlan: Sendable {
+  let join: FeatureJoin
+  let aggregates: [NamedStatistic]
+  let statistics: [Statistic]
+  /// The attributes of joined features; nil for none.
+  let columns: [Int]?
+  let output: FeatureProtocol.JoinOutput
+  let isByDistance: Bool
+
+  init(_ params: some FeatureProtocol.FeatureFilter & FeatureProtocol.JoinOptions, in world: World) throws {
+    let join = try FeatureJoin(
+      FeatureQuery(params, in: world), with: FeatureService.joined(params.join, in: world),
+      FeatureService.relationship(params), in: world)
+    self.join = join
+    aggregates = (params.aggregates ?? []).map(Wire.statistic)
+    statistics = try join.joined.store.schema.statistics(aggregates, at: "aggregates")
+    try StatisticsQuery.checkNames(aggregates.map(\.name.string)) { "/aggregates/\($0)" }
+    columns = try params.joinProperties?.enumerated().map { index, name in
+      try join.joined.column(name, at: "/joinProperties/\(index)")
+    }
+    output = params.output
+    isByDistance = params.relationship == .nearest || params.relationship == .withinDistance
+    if output == .pairs, !aggregates.isEmpty {
+      throw RPCError(
+        .invalidParams, "Figures are about all that a feature is joined with.", path: "/params/aggregates",
+        expected: "absent, or the output counts")
+    }
+    if output == .counts, columns != nil {
+      throw RPCError(
+        .invalidParams, "Attributes belong to pairs.", path: "/params/joinProperties",
+        expected: "absent, or the output pairs")
+    }
+  }
 
   /// The part of the results to return.
-  private struct Page {
+  struct Page {
     let start: Int
     let end: Int
 
@@ -126,65 +156,86 @@ extension FeatureService {
     }
   }
 
-  /// Collects the pairs on a page.
-  private struct PairPage {
-    let page: Page
+  /// Calls `body` with each pair on a page, and its distance if the join is by distance.
+  ///
+  /// - Returns: the number of all pairs.
+  func forEachPair(
+    on page: Page, _ share: WorkShare, _ body: (UInt32, UInt32, Double?) throws -> Void
+  ) throws -> Int {
     var count = 0
-    var pairs = RowPairs()
-    var distances: [Double] = []
-
-    mutating func add(_ block: FeatureJoin.Block) {
+    try join.forEachBlock(share) { block in
       for index in page.range(of: block.pairs.count, after: count) {
-        pairs.append(block.pairs.left[index], block.pairs.right[index])
-        if !block.distances.isEmpty { distances.append(block.distances[index]) }
+        let distance = block.distances.isEmpty ? nil : block.distances[index]
+        try body(block.pairs.left[index], block.pairs.right[index], distance)
       }
       count += block.pairs.count
     }
+    return count
   }
 
-  /// Counts what features are joined with, and computes statistics for those on a page.
-  private struct CountPage {
-    let page: Page
-    private let store: FeatureStore
-    private let statistics: [Statistic]
-    private var totals: StatisticTotals
-    var columns: [AttributeColumn]
-    var count = 0
-    var pairCount = 0
-    var rows: [UInt32] = []
-    var counts: [Int64] = []
-
-    init(page: Page, _ statistics: [Statistic], _ store: FeatureStore) {
-      (self.page, self.statistics, self.store) = (page, statistics, store)
-      totals = StatisticTotals(statistics, in: store.schema)
-      columns = statistics.map { _ in AttributeColumn(joinsNumbers: true) }
-    }
-
-    mutating func add(_ block: FeatureJoin.Block, _ share: WorkShare) throws {
-      let wanted = Array(block.rows)[page.range(of: block.rows.count, after: count)]
-      count += block.rows.count
-      pairCount += block.pairs.count
-      guard !wanted.isEmpty else { return }
-      let ranges = block.pairs.ranges
-      rows += wanted
-      counts += wanted.map { Int64(ranges[$0]?.count ?? 0) }
-      guard !statistics.isEmpty else { return }
+  /// Calls `body` with each feature on a page, the number of features that it is joined with, and their statistics.
+  ///
+  /// - Returns: the numbers of all features and pairs.
+  func forEachCount(
+    on page: Page, _ share: WorkShare, _ body: (UInt32, Int, StatisticTotals) throws -> Void
+  ) throws -> (features: Int, pairs: Int) {
+    let store = join.joined.store
+    var totals = StatisticTotals(statistics, in: store.schema)
+    var all = (features: 0, pairs: 0)
+    try join.forEachBlock(share) { block in
+      let wanted = Array(block.rows)[page.range(of: block.rows.count, after: all.features)]
+      all = (all.features + block.rows.count, all.pairs + block.pairs.count)
+      let ranges = wanted.isEmpty ? [:] : block.pairs.ranges
       for (number, row) in wanted.enumerated() {
         if number & 255 == 0 { try share.work?.checkCancelled() }
-        try add(block.pairs.right[ranges[row] ?? 0..<0], share)
+        let joined = block.pairs.right[ranges[row] ?? 0..<0]
+        if !statistics.isEmpty {
+          totals.removeAll()
+          totals.reserve(1)
+          for (number, row) in joined.enumerated() {
+            if number & 0x3ff == 0x3ff { try share.work?.checkCancelled() }
+            if let feature = store[row] { totals.add(feature, to: 0) }
+          }
+        }
+        try body(row, joined.count, totals)
       }
     }
+    return all
+  }
 
-    private mutating func add(_ joined: ArraySlice<UInt32>, _ share: WorkShare) throws {
-      totals.removeAll()
-      totals.reserve(1)
-      for (number, row) in joined.enumerated() {
-        if number & 0x3ff == 0x3ff { try share.work?.checkCancelled() }
-        if let feature = store[row] { totals.add(feature, to: 0) }
-      }
-      for index in columns.indices { columns[index].append(totals.figure(index, of: 0)) }
-      // The same text may be the statistic of many features.
-      try share.checkSize(columns.reduce(0) { $0 + $1.byteCount })
+  // MARK: Tables
+
+  /// The columns of the result as a table.
+  var fields: [(String, FieldType?)] {
+    let schema = join.joined.store.schema
+    switch output {
+    case .pairs:
+      return [("id", .integer), ("joinedId", .integer)] + (isByDistance ? [("distance", .double)] : [])
+        + (columns ?? []).map { (schema.name(of: $0), schema.declaredType(of: $0)) }
+    case .counts:
+      return [("id", .integer), ("count", .integer)]
+        + zip(aggregates, statistics).map { ($0.name.string, schema.resultType(of: $1)) }
     }
+  }
+
+  /// The result as a table, and whether there are more rows.
+  func table(_ page: Page, _ share: WorkShare) throws -> (store: FeatureStore, exceeded: Bool) {
+    let (left, right) = (join.features.store, join.joined.store)
+    func id(_ row: UInt32, _ store: FeatureStore) -> AttributeValue { store[row].map { .integer(Int64($0.id)) } ?? .null }
+    var rows = TableRows(fields)
+    let count: Int
+    switch output {
+    case .pairs:
+      count = try forEachPair(on: page, share) { first, second, distance in
+        let joined = right[second]
+        let attributes = (columns ?? []).map { joined?.value($0) ?? .null }
+        try rows.append([id(first, left), id(second, right)] + (distance.map { [.double($0)] } ?? []) + attributes)
+      }
+    case .counts:
+      count = try forEachCount(on: page, share) { row, count, totals in
+        try rows.append([id(row, left), .integer(Int64(count))] + (statistics.isEmpty ? [] : totals.figures(of: 0)))
+      }.features
+    }
+    return (try rows.store(), page.end < count)
   }
 }

@@ -13,11 +13,7 @@ extension FeatureService {
   package static func queryStatistics(
     _ params: QueryStatistics.Params, in world: inout World
   ) throws -> Plan<QueryStatistics.Result> {
-    let query = try StatisticsQuery(
-      FeatureQuery(params, in: world), groupBy: params.groupBy ?? [], at: "groupBy",
-      params.statistics.map(Wire.statistic),
-      having: try params.having.map { try Wire.parsed($0, at: "/params/having") },
-      order: (params.orderBy ?? []).map(FeatureOrder.init))
+    let query = try statistics(params, in: world)
     let (revision, offset, limit) = (world.revision, params.offset, params.limit)
     return try plan(effort: query.effort) { share in
       let shares = share.split(by: 9, 1)
@@ -36,6 +32,17 @@ extension FeatureService {
       if result.exceededLimit { result.nextOffset = offset + records.count }
       return result
     }
+  }
+
+  static func statistics(
+    _ params: some FeatureProtocol.FeatureFilter & FeatureProtocol.ComputedFields & FeatureProtocol.StatisticsOptions,
+    in world: World
+  ) throws -> StatisticsQuery {
+    try StatisticsQuery(
+      FeatureQuery(params, in: world), groupBy: params.groupBy ?? [], at: "groupBy",
+      params.statistics.map(Wire.statistic),
+      having: try params.having.map { try Wire.parsed($0, at: "/params/having") },
+      order: (params.orderBy ?? []).map(FeatureOrder.init))
   }
 
   package static func queryDistinctValues(

@@ -38,6 +38,11 @@ extension RPCError {
       let end = Suggestion(for: name, among: available).end
       self = RPCError(.unknownSourceLayer, "There is no layer \"\(name)\"\(end)", path: place.path(toText: name))
         .with("available", available)
+    case .layerExists(let name, let available):
+      self = RPCError(
+        .layerExists, "The file has a layer or table \"\(name)\".",
+        path: place.path(toText: name) ?? "/params/layerName", expected: "another name, or ifExists: replaceLayer"
+      ).with("available", available)
     case .missingField(let name, let available):
       self.init(.missingField, no: "field", name, among: available, at: place.path(toText: name))
     case .cancelled: self = .cancelled

@@ -449,6 +449,17 @@ class FileExistsError(GeoModelError):
     code = -31086
 
 
+class LayerExistsError(GeoModelError):
+    """The GeoPackage has a layer or table of that name, and `ifExists` does not allow replacing it.
+
+    `data` has:
+        available: Its layers and tables.
+    """
+
+    kind = "layerExists"
+    code = -31125
+
+
 class DocumentTooLargeError(GeoModelError):
     """The document would be larger than one that can be opened (`--max-document-bytes`). Nothing was written.
 
@@ -1048,6 +1059,7 @@ KIND_TO_ERROR: dict[str, type[GeoModelError]] = {
     "documentTooNew": DocumentTooNewError,
     "saveFailed": SaveFailedError,
     "fileExists": FileExistsError,
+    "layerExists": LayerExistsError,
     "documentTooLarge": DocumentTooLargeError,
     "documentUntitled": DocumentUntitledError,
     "documentBusy": DocumentBusyError,

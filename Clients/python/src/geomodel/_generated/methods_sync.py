@@ -2298,10 +2298,10 @@ class FeatureMethods(SyncCaller):
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
         computed_fields: Sequence[t.ComputedField] | None = None,
-        max_bytes: int | None = None,
         group_by: Sequence[str] | None = None,
         having: t.Expression | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
+        max_bytes: int | None = None,
         offset: int | None = None,
         limit: int | None = None,
         meta: t.Meta | None = None,
@@ -2354,16 +2354,16 @@ class FeatureMethods(SyncCaller):
                 Where the request takes names of attributes, such as in `orderBy`, `properties` and
                 `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
                 elements)
-            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
-                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
-                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
-                fits, and with `partialResultToken`. (byte; at least 1)
             group_by: The attributes that the features of a group have in common. (at most 16 elements)
             having: Only groups for which this is true; its properties are the names of statistics and the
                 fields of `groupBy`.
             order_by: Sort keys, most significant first: names of statistics, or fields of `groupBy`.
                 Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
                 last. (at most 16 elements)
+            max_bytes: Maximum size of the result as JSON. It is cut to the elements that fit:
+                `exceededLimit` is then true, and a request with `nextOffset` as `offset`, and with
+                `meta.ifRevision`, continues it. Refused with `resultTooLarge` when not even the first element
+                fits, and with `partialResultToken`. (byte; at least 1)
             offset: Number of groups to skip. (at least 0; default 0)
             limit: Maximum number of groups. (in 0...100000; default 1000)
             meta: Control fields: origin, expected revision, progress, task.
@@ -2421,10 +2421,10 @@ class FeatureMethods(SyncCaller):
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
                     "computedFields": computed_fields,
-                    "maxBytes": max_bytes,
                     "groupBy": group_by,
                     "having": having,
                     "orderBy": order_by,
+                    "maxBytes": max_bytes,
                     "offset": offset,
                     "limit": limit,
                     "meta": meta,
@@ -2989,6 +2989,384 @@ class FeatureMethods(SyncCaller):
         )
         return result
 
+    def export_statistics(
+        self,
+        *,
+        statistics: Sequence[t.Statistic],
+        path: t.FilePath,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
+        group_by: Sequence[str] | None = None,
+        having: t.Expression | None = None,
+        order_by: Sequence[t.OrderBy] | None = None,
+        driver: str | None = None,
+        if_exists: t.IfFileExists | None = None,
+        layer_name: str | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureExportStatisticsResult:
+        """Writes the result of `feature/queryStatistics` to a file, as a table without geometries: a row for
+        each group, with a column for each of `groupBy` and of `statistics`, in their order. Otherwise as
+        `feature/export`.
+
+        Args:
+            statistics: The statistics to compute. Their names are unique, and differ from the fields in
+                `groupBy`. (at most 64 elements)
+            path: The file; its folder has to exist.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
+            group_by: The attributes that the features of a group have in common. (at most 16 elements)
+            having: Only groups for which this is true; its properties are the names of statistics and the
+                fields of `groupBy`.
+            order_by: Sort keys, most significant first: names of statistics, or fields of `groupBy`.
+                Ties, and all groups when absent, are in ascending order of the values of `groupBy`, null
+                last. (at most 16 elements)
+            driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
+                GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
+                it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
+                `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`. (at most 32
+                characters)
+            if_exists: What to do when a file of that name exists. (default "error")
+            layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
+                extension when absent, or `features` when a GeoPackage cannot have that name. Refused for
+                formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
+                and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
+            offset: Number of groups to skip. (at least 0; default 0)
+            limit: Maximum number of groups; all when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            path: The file's absolute path.
+            driver: The format, by GDAL's short name.
+            layerName: The name of the layer in the file; absent where the format has none.
+            count: The number of rows in the file. (at least 0)
+            exceededLimit: Whether there are more.
+            bytes: The size of the file. (at least 0)
+            differences: What the file does not hold of the rows, or holds in another form; absent when
+                there is no difference.
+            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            lost: Attributes of the replaced file that the system did not allow to be kept.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+            TooManyGroupsError: The features have too many distinct values to group them within the memory
+                of a query.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.export_statistics(
+                layer="cities",
+                path="countries.csv",
+                group_by=["country"],
+                statistics=[{"type": "sum", "field": "population"}],
+            )
+        """
+        result: t.FeatureExportStatisticsResult = self._call(
+            "feature/exportStatistics",
+            _given(
+                {
+                    "statistics": statistics,
+                    "path": path,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "computedFields": computed_fields,
+                    "groupBy": group_by,
+                    "having": having,
+                    "orderBy": order_by,
+                    "driver": driver,
+                    "ifExists": if_exists,
+                    "layerName": layer_name,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
+    def export_join(
+        self,
+        *,
+        join: t.JoinSource,
+        path: t.FilePath,
+        layer: t.ObjectId | None = None,
+        overlay: t.ObjectId | None = None,
+        envelope: t.Envelope | None = None,
+        geometry: t.Geometry | None = None,
+        spatial_relationship: t.SpatialRelationship | None = None,
+        relation: t.RelationPattern | None = None,
+        spatial_reference: t.SpatialReference | None = None,
+        ids: Sequence[t.FeatureId] | None = None,
+        where_clause: t.Expression | None = None,
+        is_selected: bool | None = None,
+        time_extent: t.TimeExtent | None = None,
+        relationship: t.JoinRelationship | None = None,
+        nearest_count: int | None = None,
+        max_distance: float | None = None,
+        planar: bool | None = None,
+        output: t.JoinOutput | None = None,
+        aggregates: Sequence[t.Statistic] | None = None,
+        join_properties: Sequence[str] | None = None,
+        driver: str | None = None,
+        if_exists: t.IfFileExists | None = None,
+        layer_name: str | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+        meta: t.Meta | None = None,
+    ) -> t.FeatureExportJoinResult:
+        """Writes the result of `feature/join` to a file, as a table without geometries. With `pairs` its
+        columns are `id`, `joinedId`, with `nearest` and `withinDistance` `distance`, and `joinProperties`;
+        with `counts` they are `id`, `count` and those of `aggregates`, in their order. Otherwise as
+        `feature/export`.
+
+        Args:
+            join: The features that are joined.
+            path: The file; its folder has to exist.
+            layer: A loaded layer; this or `overlay`.
+            overlay: An overlay; this or `layer`.
+            envelope: Only features whose envelope intersects this box, edges included; uses the index. In
+                a reference that wraps around the world, as degrees and Web Mercator do, the box may cross the
+                edge of the world: `xMin` is then greater than `xMax`, or x continues beyond the edge.
+                Features are found whichever way a longitude is written (-179 or 181). When the box is in
+                another reference than the features, and the poles are at infinity there, as in Web Mercator,
+                latitudes beyond 85.0511287798066 degrees are clamped, those of the box and those of features.
+            geometry: Only features to which this geometry has the `spatialRelationship`; uses the index.
+                Features without a geometry have no relation. Relations are planar and ignore Z and M: edges
+                are straight in `spatialReference`. Features of another reference are transformed to it,
+                position by position, as by `outSpatialReference`; so the result is the same as for the
+                features that `feature/query` returns in that reference. Latitudes are therefore not clamped,
+                unlike with `envelope`: in Web Mercator a feature at 89 degrees is beyond a box that ends at
+                the edge of the square world. A feature with a position that has no coordinates in
+                `spatialReference` has no relation. In a reference that wraps around the world, places match
+                whichever way a longitude is written (-179 or 181); lines and areas that cross the edge of the
+                world are treated as one piece, and an area around a pole extends to the pole. The geometry
+                has to be valid, so its rings may not cross; features need not be valid. An `Envelope` without
+                width or height is a line, one without both a point.
+            spatial_relationship: The relation of `geometry` to the features: `contains` finds the
+                features that the geometry contains, `within` those that it is within. A collection of points
+                beside lines or polygons has only the relations `intersects`, `disjoint` and
+                `envelopeIntersects`: other relations do not find such a feature, and refuse such a
+                `geometry`. (default "intersects")
+            relation: With `relate`: the pattern that the intersection matrix of `geometry` (the rows) and
+                a feature (the columns) has to match.
+            spatial_reference: The spatial reference of `envelope` and `geometry`; that of the features
+                when absent.
+            ids: Only these features. (at most 1000000 elements)
+            where_clause: Only features for which this is true, neither false nor unknown.
+            is_selected: Only features that are selected (true), or only those that are not (false).
+            time_extent: Only features that intersect this span, both ends included, by the layer's
+                `time`, in addition to its own time filter.
+            relationship: The relationship of a feature to those it is joined with. (default "intersects")
+            nearest_count: With `nearest` only: number of features that each is joined with; 1 when
+                absent. (in 1...1000)
+            max_distance: With `nearest`, and needed by `withinDistance`: joins only features that are no
+                further away than this, in metres, or with `planar` in units of the features' reference. (at
+                least 0)
+            planar: With `nearest` and `withinDistance`: whether distances are planar. (default False)
+            output: What is returned. (default "pairs")
+            aggregates: With `counts`: statistics of the features that each is joined with. Their names
+                are unique. (at most 16 elements)
+            join_properties: With `pairs`: the attributes of the joined features to return; none when
+                absent.
+            driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
+                GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
+                it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
+                `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`. (at most 32
+                characters)
+            if_exists: What to do when a file of that name exists. (default "error")
+            layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
+                extension when absent, or `features` when a GeoPackage cannot have that name. Refused for
+                formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
+                and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
+            offset: Number of pairs or features to skip. (at least 0; default 0)
+            limit: Maximum number of pairs or features; all when absent. (at least 0)
+            meta: Control fields: origin, expected revision, progress, task.
+
+        Returns:
+            revision: The revision of the snapshot. (at least 0)
+            path: The file's absolute path.
+            driver: The format, by GDAL's short name.
+            layerName: The name of the layer in the file; absent where the format has none.
+            count: The number of rows in the file. (at least 0)
+            exceededLimit: Whether there are more.
+            bytes: The size of the file. (at least 0)
+            differences: What the file does not hold of the rows, or holds in another form; absent when
+                there is no difference.
+            warnings: GDAL's last warnings, at most 20; absent when there are none.
+            lost: Attributes of the replaced file that the system did not allow to be kept.
+
+        Raises:
+            ContentModifiedError: The object has changed since `meta.ifRevision`.
+            UnknownIdError: There is no object of that id and kind.
+            WrongKindError: The layer is of another kind than the method needs: a group has no features,
+                only a group contains layers.
+            NoGeometryError: The source's layer has no geometry; add it as a table.
+            SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
+                read-only.
+            FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
+            InvalidTimeError: The text is not a time by RFC 3339.
+            UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
+            TransformFailedError: The transformation is not defined at a position, or there is none.
+            InvalidGeometryError: The geometry is invalid: another type than expected, an open or short
+                ring, or something that is not a position.
+            LibraryMissingError: A library that the request needs (PROJ, GEOS or GDAL) is not installed.
+            PathRefusedError: The path is outside the folders of `--allow-dir` (for a file to be written,
+                of `--allow-write`), or names a virtual, remote or inline resource.
+            NotAFileError: The path names a directory or a special file.
+            UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
+            WriterFailedError: The process that wrote the file died: a format's library crashed, it
+                reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
+            NotLoadedError: The layer is not loaded.
+            UnknownFieldError: The features have no such attribute; or an expression over other values has
+                no input of that name.
+            WrongFieldTypeError: The type of the field does not fit its use: a renderer needs numbers, the
+                time of a feature needs dates.
+            NoTimeError: The features have no time: an overlay, or a layer without `time`.
+            ExpressionSyntaxError: The expression is not CQL2 text, or calls an unknown function.
+            ExpressionTypeError: The expression has no value: it compares or calculates with values of
+                different types, or passes arguments that a function does not take.
+            ExpressionTooDeepError: The expression is nested too deeply or is too long.
+
+        Example:
+            server.feature.export_join(
+                layer="cities",
+                path="pairs.csv",
+                join={"layer": "countries"},
+                relationship="within",
+            )
+        """
+        result: t.FeatureExportJoinResult = self._call(
+            "feature/exportJoin",
+            _given(
+                {
+                    "join": join,
+                    "path": path,
+                    "layer": layer,
+                    "overlay": overlay,
+                    "envelope": envelope,
+                    "geometry": geometry,
+                    "spatialRelationship": spatial_relationship,
+                    "relation": relation,
+                    "spatialReference": spatial_reference,
+                    "ids": ids,
+                    "whereClause": where_clause,
+                    "isSelected": is_selected,
+                    "timeExtent": time_extent,
+                    "relationship": relationship,
+                    "nearestCount": nearest_count,
+                    "maxDistance": max_distance,
+                    "planar": planar,
+                    "output": output,
+                    "aggregates": aggregates,
+                    "joinProperties": join_properties,
+                    "driver": driver,
+                    "ifExists": if_exists,
+                    "layerName": layer_name,
+                    "offset": offset,
+                    "limit": limit,
+                    "meta": meta,
+                }
+            ),
+        )
+        return result
+
     def export(
         self,
         *,
@@ -3004,6 +3382,7 @@ class FeatureMethods(SyncCaller):
         where_clause: t.Expression | None = None,
         is_selected: bool | None = None,
         time_extent: t.TimeExtent | None = None,
+        computed_fields: Sequence[t.ComputedField] | None = None,
         order_by: Sequence[t.OrderBy] | None = None,
         offset: int | None = None,
         properties: Sequence[str] | None = None,
@@ -3011,8 +3390,8 @@ class FeatureMethods(SyncCaller):
         max_allowable_offset: float | None = None,
         driver: str | None = None,
         if_exists: t.IfFileExists | None = None,
-        limit: int | None = None,
         layer_name: str | None = None,
+        limit: int | None = None,
         csv_geometry: t.CSVGeometry | None = None,
         out_spatial_reference: t.SpatialReference | None = None,
         meta: t.Meta | None = None,
@@ -3028,6 +3407,13 @@ class FeatureMethods(SyncCaller):
         ends with `.geojsons`, else one a line. `CSV` is RFC 4180 in UTF-8: a field without a value is empty,
         an empty text is `""`. A GeoPackage has at most 1,998 fields beside id and geometry, FlatGeobuf
         65,535.
+
+        A shapefile has points, lines or polygons, 255 fields with names of ten bytes, numbers of 24
+        characters, texts in UTF-8 of 254 bytes; booleans and times are texts. It consists of five files, of
+        which each appears when all are complete, the `.shp` last: a server that is killed amid this leaves
+        files of both. `KML` is in EPSG:4326; the text fields `name` and `description` are those of the
+        placemarks. `GPX` is in EPSG:4326: points are waypoints, lines are tracks; fields that GPX knows
+        (`name`, `time`, `ele`, `desc`) are its elements where they have their types, others are extensions.
 
         Args:
             path: The file; its folder has to exist.
@@ -3065,6 +3451,10 @@ class FeatureMethods(SyncCaller):
             is_selected: Only features that are selected (true), or only those that are not (false).
             time_extent: Only features that intersect this span, both ends included, by the layer's
                 `time`, in addition to its own time filter.
+            computed_fields: Attributes that are computed for the features that match, by expressions.
+                Where the request takes names of attributes, such as in `orderBy`, `properties` and
+                `statistics`, it takes these, too; `whereClause` is evaluated before them. (at most 64
+                elements)
             order_by: Sort keys, most significant first; ties are sorted by id. Drawing order when absent.
                 (at most 16 elements)
             offset: Number of features to skip. (at least 0; default 0)
@@ -3076,15 +3466,16 @@ class FeatureMethods(SyncCaller):
                 closer together than the offset may touch or cross afterwards. (unit of `outSpatialReference`;
                 at least 0)
             driver: The format, by GDAL's short name: `GeoJSON`, `GeoJSONSeq`, `CSV`, and, if the system's
-                GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`. When absent, it follows from the extension:
-                `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`; `.csv`; `.gpkg`; `.fgb`; `.parquet`,
-                `.geoparquet`. (at most 32 characters)
+                GDAL has them, `GPKG`, `FlatGeobuf`, `Parquet`, `ESRI Shapefile`, `KML`, `GPX`. When absent,
+                it follows from the extension: `.geojson`, `.json`; `.geojsons`, `.geojsonl`, `.ndjson`;
+                `.csv`; `.gpkg`; `.fgb`; `.parquet`, `.geoparquet`; `.shp`; `.kml`; `.gpx`. (at most 32
+                characters)
             if_exists: What to do when a file of that name exists. (default "error")
-            limit: Maximum number of features; all when absent. (at least 0)
             layer_name: The name of the layer in the file (`name` in GeoJSON); the file's name without its
                 extension when absent, or `features` when a GeoPackage cannot have that name. Refused for
                 formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
                 and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
+            limit: Maximum number of features; all when absent. (at least 0)
             csv_geometry: With `CSV` only: how it holds geometries. `xy` when absent and all are points
                 without M, else `wkt`.
             out_spatial_reference: The spatial reference of the geometries in the file. When absent:
@@ -3098,7 +3489,7 @@ class FeatureMethods(SyncCaller):
             layerName: The name of the layer in the file; absent where the format has none.
             count: The number of features in the file. (at least 0)
             exceededLimit: Whether there are more.
-            bytes: The size of the file. (at least 0)
+            bytes: The size of the file, or of all files of a shapefile. (at least 0)
             spatialReference: The spatial reference of the geometries; absent without `returnGeometry`.
             geometryFields: With `CSV`: the columns of the geometry, x, y and possibly z, or one of
                 well-known text.
@@ -3112,6 +3503,8 @@ class FeatureMethods(SyncCaller):
 
         Raises:
             ContentModifiedError: The object has changed since `meta.ifRevision`.
+            ResultTooLargeError: The result would exceed the size of a message, or its first element
+                `maxBytes`.
             UnknownIdError: There is no object of that id and kind.
             WrongKindError: The layer is of another kind than the method needs: a group has no features,
                 only a group contains layers.
@@ -3119,6 +3512,9 @@ class FeatureMethods(SyncCaller):
             SaveFailedError: The file could not be written: the disk is full, or the folder is missing or
                 read-only.
             FileExistsError: A file of that name exists, and `ifExists` does not allow replacing it.
+            LayerExistsError: The GeoPackage has a layer or table of that name, and `ifExists` does not
+                allow replacing it.
+            DuplicateItemError: The list has an item of that id already, or the id is repeated.
             InvalidTimeError: The text is not a time by RFC 3339.
             UnknownSpatialReferenceError: There is no such spatial reference, or a map cannot have it.
             TransformFailedError: The transformation is not defined at a position, or there is none.
@@ -3129,8 +3525,10 @@ class FeatureMethods(SyncCaller):
                 of `--allow-write`), or names a virtual, remote or inline resource.
             NotAFileError: The path names a directory or a special file.
             UnknownFormatError: No allowed driver recognizes the file, or there is no such driver.
+            OpenFailedError: The driver recognizes the data and cannot open it.
             WriterFailedError: The process that wrote the file died: a format's library crashed, it
                 reached its limit of memory, or it was killed.
+            ChangedWhileReadError: The file changed while it was read.
             NotLoadedError: The layer is not loaded.
             UnknownFieldError: The features have no such attribute; or an expression over other values has
                 no input of that name.
@@ -3159,6 +3557,7 @@ class FeatureMethods(SyncCaller):
                     "whereClause": where_clause,
                     "isSelected": is_selected,
                     "timeExtent": time_extent,
+                    "computedFields": computed_fields,
                     "orderBy": order_by,
                     "offset": offset,
                     "properties": properties,
@@ -3166,8 +3565,8 @@ class FeatureMethods(SyncCaller):
                     "maxAllowableOffset": max_allowable_offset,
                     "driver": driver,
                     "ifExists": if_exists,
-                    "limit": limit,
                     "layerName": layer_name,
+                    "limit": limit,
                     "csvGeometry": csv_geometry,
                     "outSpatialReference": out_spatial_reference,
                     "meta": meta,

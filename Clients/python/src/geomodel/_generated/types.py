@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "0b5592dd2cc46bb6"
+PROTOCOL_HASH = "e998dfdca044dd85"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1485,11 +1485,15 @@ class FailedFeature(TypedDict):
     """Says which position, for people."""
 
 
-IfFileExists = Literal["error", "replace"]
+IfFileExists = Literal["error", "replace", "addLayer", "replaceLayer"]
 """What to do when a file of that name exists.
 
 `error`: Refuse with `fileExists`.
 `replace`: Replace it atomically; its owner, mode and attributes are kept.
+`addLayer`: Add the layer to the GeoPackage. Its other layers and tables stay as they are; a layer or table of
+that name is refused with `layerExists`. The file is replaced atomically by a copy with the layer; it is made
+if there is none.
+`replaceLayer`: As `addLayer`, but the layer takes the place of a layer or table of its name.
 """
 
 CSVGeometry = Literal["xy", "wkt"]
@@ -1510,22 +1514,24 @@ has no place for them, or this version of GDAL does not write them.
 `ids`: The format keeps no ids.
 `spatialReference`: The format does not state the spatial reference.
 `measures`: M was left out of `count` geometries.
-`fieldName`: The field `field` has the name `name` in the file: the format does not distinguish case, or
-readers of `CSV` take a line break in a name for the end of the header.
+`fieldName`: The field `field` has the name `name` in the file: the format does not distinguish case, has no
+such names, or means another field by it; or readers of `CSV` take a line break in a name for the end of the
+header.
 `fieldType`: The field `field` has another type in the file, `type`: the field holds values of other types
 too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has
 no types.
 `values`: Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut
-at a NUL, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+at a NUL, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, and numbers
+lose digits, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
 `elevations`: Z was left out of `count` geometries in which only some positions have it.
 `dimensions`: Z or M is NaN where `count` geometries have none: in the format all positions of a geometry, or
 of a layer, have it or none has.
-`geometryType`: `count` geometries are multipart, or a collection of one, in the file: its layer has one type,
-that of all its geometries. A FlatGeobuf file with Z or M is so, since several readers know no layer of any
-type with Z.
+`geometryType`: `count` geometries are multipart, no longer multipart, or a collection of one in the file: its
+layer has one type. A FlatGeobuf file with Z or M is so, since several readers know no layer of any type with
+Z.
 """
 
 
@@ -1914,6 +1920,58 @@ class FeatureJoinResult(TypedDict):
     """
 
 
+class FeatureExportStatisticsResult(TypedDict):
+    """What `feature/exportStatistics` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """The file's absolute path."""
+    driver: str
+    """The format, by GDAL's short name."""
+    layerName: NotRequired[str]
+    """The name of the layer in the file; absent where the format has none."""
+    count: int
+    """The number of rows in the file. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    differences: NotRequired[list[ExportDifference]]
+    """What the file does not hold of the rows, or holds in another form; absent when there is no difference.
+    """
+    warnings: NotRequired[list[str]]
+    """GDAL's last warnings, at most 20; absent when there are none."""
+    lost: NotRequired[list[FileAttribute]]
+    """Attributes of the replaced file that the system did not allow to be kept."""
+
+
+class FeatureExportJoinResult(TypedDict):
+    """What `feature/exportJoin` answers."""
+
+    revision: int
+    """The revision of the snapshot. (at least 0)"""
+    path: str
+    """The file's absolute path."""
+    driver: str
+    """The format, by GDAL's short name."""
+    layerName: NotRequired[str]
+    """The name of the layer in the file; absent where the format has none."""
+    count: int
+    """The number of rows in the file. (at least 0)"""
+    exceededLimit: bool
+    """Whether there are more."""
+    bytes: int
+    """The size of the file. (at least 0)"""
+    differences: NotRequired[list[ExportDifference]]
+    """What the file does not hold of the rows, or holds in another form; absent when there is no difference.
+    """
+    warnings: NotRequired[list[str]]
+    """GDAL's last warnings, at most 20; absent when there are none."""
+    lost: NotRequired[list[FileAttribute]]
+    """Attributes of the replaced file that the system did not allow to be kept."""
+
+
 class FeatureExportResult(TypedDict):
     """What `feature/export` answers."""
 
@@ -1930,7 +1988,7 @@ class FeatureExportResult(TypedDict):
     exceededLimit: bool
     """Whether there are more."""
     bytes: int
-    """The size of the file. (at least 0)"""
+    """The size of the file, or of all files of a shapefile. (at least 0)"""
     spatialReference: NotRequired[SpatialReference]
     """The spatial reference of the geometries; absent without `returnGeometry`."""
     geometryFields: NotRequired[list[str]]
