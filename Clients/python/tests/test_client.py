@@ -35,9 +35,10 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
         code = "import sys,os; sys.argv[0]; sys.stderr.write(repr((sys.argv[1:], os.getcwd(), os.environ['X_TEST']))); sys.exit(5)"
         with self.assertRaises(geomodel.ServerDiedError) as caught:
             await geomodel.launch(
-                [FAKE[0], "-c", code], allow_dir=["/a", Path("/b")], trace_file="t", args=["--more"], cwd="/", env={"X_TEST": "y"}
+                [FAKE[0], "-c", code], allow_dir=["/a", Path("/b")], allow_write="/c", trace_file="t",
+                args=["--more"], cwd="/", env={"X_TEST": "y"},
             )
-        expected = (["--allow-dir", "/a", "--allow-dir", "/b", "--trace-file", "t", "--more"], "/", "y")
+        expected = (["--allow-dir", "/a", "--allow-dir", "/b", "--allow-write", "/c", "--trace-file", "t", "--more"], "/", "y")
         self.assertEqual(caught.exception.stderr, repr(expected))
         self.assertEqual(caught.exception.exit_status, 5)
 
@@ -172,7 +173,7 @@ class ClientTests(unittest.IsolatedAsyncioTestCase):
             for call in wrong:
                 with self.assertRaises(geomodel.EncodeError):
                     await call
-            for given in ({"allow_dir": 5}, {"args": [5]}, {"root_path": 5}, {"framing": "tcp"}, {"env": {"A": 5}}, {"cwd": {}}):
+            for given in ({"allow_dir": 5}, {"allow_write": 5}, {"args": [5]}, {"root_path": 5}, {"framing": "tcp"}, {"env": {"A": 5}}, {"cwd": {}}):
                 with self.subTest(given), self.assertRaises(geomodel.EncodeError):
                     await geomodel.launch(FAKE, **given)  # type: ignore[arg-type]
             self.assertEqual(await server.session.echo(value=1), {"value": 1})

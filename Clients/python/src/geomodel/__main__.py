@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     call.add_argument("--server", metavar="PATH", help="the executable; else GEOMODEL_SERVER, PATH, the checkout's build")
     call.add_argument("--root", metavar="DIR", help="where relative paths start; here when absent")
     call.add_argument("--allow-dir", action="append", default=[], metavar="DIR", help="confine files to DIR")
+    call.add_argument("--allow-write", action="append", default=[], metavar="DIR", help="write files in DIR only")
     call.add_argument("--trace-file", metavar="FILE", help="have the server write its traffic to FILE")
     call.add_argument("--timeout", type=float, metavar="S", help="cancel a call that takes longer than S seconds")
     call.add_argument("--progress", action="store_true", help="show progress on standard error")
@@ -43,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     progress = (lambda value: print(json.dumps(value), file=sys.stderr)) if options.progress else None
     try:
         with launch_sync(
-            options.server, root_path=options.root, allow_dir=options.allow_dir, trace_file=options.trace_file,
-            client_name="geomodel-call",
+            options.server, root_path=options.root, allow_dir=options.allow_dir,
+            allow_write=options.allow_write, trace_file=options.trace_file, client_name="geomodel-call",
         ) as server:
             for method, params in calls:
                 result = server.options(timeout=options.timeout, progress=progress).call(method, params)

@@ -234,6 +234,7 @@ def launch(
     server: str | os.PathLike[str] | Sequence[str] | None = None,
     *,
     allow_dir: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    allow_write: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     trace_file: str | os.PathLike[str] | None = None,
     args: Iterable[str] = (),
     cwd: str | os.PathLike[str] | None = None,
@@ -247,15 +248,18 @@ def launch(
     """Starts a server for this client: `async with geomodel.launch() as server:`
 
     - `server`: an executable, or a command as a list; else GEOMODEL_SERVER, PATH, the checkout's build, in this order.
-    - `allow_dir`: the server opens only files in these folders. `trace_file`: the file to which it writes its traffic.
+    - `allow_dir`: the server opens only files in these folders. `allow_write`: it writes only files in these, and
+      `allow_dir` is then about reading alone. `trace_file`: the file to which it writes its traffic.
     - `args`: more arguments for it. `cwd`: its working directory. `env`: variables besides those of this process.
     - `root_path`: the folder of relative paths; its working directory when absent.
     - `framing`: "headers" (as LSP has it) or "lines" (one message per line).
     - `start_timeout`, `grace`: seconds to wait for it to start, and to end.
     """
     with _wire.encoding("launch"):
-        folders = [allow_dir] if isinstance(allow_dir, (str, os.PathLike)) else list(allow_dir)
-        flags = [word for folder in folders for word in ("--allow-dir", os.fspath(folder))]
+        flags: list[str] = []
+        for flag, given in (("--allow-dir", allow_dir), ("--allow-write", allow_write)):
+            for folder in [given] if isinstance(given, (str, os.PathLike)) else given:
+                flags += [flag, os.fspath(folder)]
         if trace_file is not None:
             flags += ["--trace-file", os.fspath(trace_file)]
         flags += [os.fspath(word) for word in args]
