@@ -5,7 +5,7 @@
 public enum OpenRPCDocument {
   /// One line of JSON.
   public static let text: StaticString = #"""
-{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"e998dfdca044dd85"},\#
+{"openrpc":"1.3.2","info":{"title":"geomodel-server","version":"0.3","description":"A headless server that owns maps, scenes, views and overlays. Any client drives, observes and cancels through it, by JSON-RPC 2.0 on standard input and output.","x-hash":"d14e4432ddde82c8"},\#
 "methods":[{"name":"initialize","summary":"Starts the session.","description":"Starts the session. Members of other protocols (`rootUri`, `capabilities` ...) are accepted and ignored, except `rootUri`, which is read as `rootPath`.","tags":[{"name":"session"}],"paramStructure":"by-name","params":[{"name":"processId","description":"The process id of the client; the server ends when that process does.","required":false,"schema":{"type":"integer"}},\#
 {"name":"clientInfo","description":"The client.","required":false,"schema":{"$ref":"#/components/schemas/ClientInfo"}},\#
 {"name":"protocolVersions","description":"The versions that the client supports, preferred first; any when absent.","required":false,"schema":{"type":"array","items":{"type":"string"}}},\#
@@ -939,7 +939,7 @@ public enum OpenRPCDocument {
 {"code":-31062,"message":"The expression is nested too deeply or is too long.","data":{"kind":"expressionTooDeep"}}],"examples":[{"name":"example","params":[{"name":"layer","value":"cities"},\#
 {"name":"path","value":"countries.csv"},\#
 {"name":"groupBy","value":["country"]},\#
-{"name":"statistics","value":[{"type":"sum","field":"population"}]}],"result":{"name":"result","value":{"revision":9,"path":"/data/countries.csv","driver":"CSV","count":2,"exceededLimit":false,"bytes":53,"differences":[{"kind":"ids"}]}}}],"x-shape":"task","x-since":"0.3.0"},\#
+{"name":"statistics","value":[{"type":"sum","field":"population"}]}],"result":{"name":"result","value":{"revision":9,"path":"/data/countries.csv","driver":"CSV","count":3,"exceededLimit":false,"bytes":59,"differences":[{"kind":"ids"}]}}}],"x-shape":"task","x-since":"0.3.0"},\#
 {"name":"feature/exportJoin","summary":"Writes the result of `feature/join` to a file, as a table without geometries.","description":"Writes the result of `feature/join` to a file, as a table without geometries. With `pairs` its columns are `id`, `joinedId`, with `nearest` and `withinDistance` `distance`, and `joinProperties`; with `counts` they are `id`, `count` and those of `aggregates`, in their order. Otherwise as `feature/export`.","tags":[{"name":"feature"}],"paramStructure":"by-name","params":[{"name":"join","description":"The features that are joined.","required":true,"schema":{"$ref":"#/components/schemas/JoinSource"}},\#
 {"name":"path","description":"The file; its folder has to exist.","required":true,"schema":{"$ref":"#/components/schemas/FilePath"}},\#
 {"name":"layer","description":"A loaded layer; this or `overlay`.","required":false,"schema":{"$ref":"#/components/schemas/ObjectId"}},\#
