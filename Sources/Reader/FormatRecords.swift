@@ -63,7 +63,7 @@ struct WriteFormat {
   let driver: GDALDriver
   var fileOptions: [String] = []
   var layerOptions: (WriteJob) -> [String] = { _ in [] }
-  /// The number of features written, of the one that GDAL tells; nil if unknown.
+  /// The number of features written, from the one that GDAL reports; nil if unknown.
   var count: (Int) -> Int? = { $0 >= 0 ? $0 : nil }
   /// SQL that is run when all features are written.
   var finalStatements: (WriteJob) -> [String] = { _ in [] }

@@ -12,6 +12,8 @@ struct LayerWriter {
   private let dataset: GDALDatasetH
   private let layer: OGRLayerH
   private let fields: [WrittenField]
+  /// The index of the field that has the Z of points; nil if positions have it.
+  private let elevation: Int32?
   /// The journal mark of a database to which the layer is added.
   private let journalMark: [UInt8]?
   private let job: WriteJob
@@ -83,6 +85,10 @@ struct LayerWriter {
     fields = try job.layer.fields.map { field throws(ReadError) in
       if let written = WrittenField(field, in: layer, gdal) { return written }
       throw Self.failure(call, "the field \(field.name.string) cannot be created")
+    }
+    elevation = job.driver.elevationField.flatMap { name in
+      let index = gdal.pointee.OGR_FD_GetFieldIndex(gdal.pointee.OGR_L_GetLayerDefn(layer), name)
+      return index >= 0 ? index : nil
     }
     // One transaction for all features: one for each would take ten times as long. Formats without transactions refuse it.
     _ = gdal.pointee.GDALDatasetStartTransaction(dataset, 0)
@@ -161,6 +167,11 @@ struct LayerWriter {
       if let ids = block.ids { _ = gdal.pointee.OGR_F_SetFID(feature, ids[row]) }
       for (column, field) in fields.enumerated() { field.set(block, column, row, in: feature, gdal, &scratch) }
       if job.layer.geometryType != nil { try setGeometry(of: feature, block.geometries, row) }
+      if let elevation, gdal.pointee.OGR_F_IsFieldSetAndNotNull(feature, elevation) == 0,
+        let shape = gdal.pointee.OGR_F_GetGeometryRef(feature), gdal.pointee.OGR_G_GetGeometryType(shape) == wkbPoint25D
+      {
+        gdal.pointee.OGR_F_SetFieldDouble(feature, elevation, gdal.pointee.OGR_G_GetZ(shape, 0))
+      }
       guard gdal.pointee.OGR_L_CreateFeature(layer, feature) == OGRERR_NONE else {
         throw Self.failure(call, "a feature cannot be written")
       }

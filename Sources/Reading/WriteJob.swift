@@ -27,6 +27,9 @@ public enum WriteDriver: String, Hashable, Sendable, CaseIterable {
 
   /// The extensions of the files beside the main one, which the writer gets after it and the scratch file.
   public var sideExtensions: [String] { self == .shapefile ? ["shx", "dbf", "prj", "cpg"] : [] }
+
+  /// The field that has the Z of points, in a format whose positions of points have none.
+  public var elevationField: String? { self == .gpx ? "ele" : nil }
 }
 
 public struct WriteJob: Hashable, Sendable {

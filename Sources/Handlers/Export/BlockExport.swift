@@ -39,8 +39,8 @@ struct BlockExport {
       fields: fields.all.map(\.field),
       featureCount: nil, extent: nil, spatialReference: reference == .unknown ? nil : reference,
       fidColumn: fields.idName, geometryName: fields.geometryName)
-    // A shapefile has no NaN: what some positions lack, all lack.
-    let lacks = { driver == .shapefile && $0 == WriteJob.Occurrence.some }
+    // Without NaN, all positions lack what some lack.
+    let lacks = { record.isTable && $0 == WriteJob.Occurrence.some }
     job = WriteJob(
       driver: driver, layer: layer, z: lacks(profile.z) ? .none : profile.z,
       m: record.isText || lacks(profile.m) ? .none : profile.m,
@@ -72,7 +72,8 @@ struct BlockExport {
       report.add(.init(kind: .features, count: report.count - count))
       report.count = count
     }
-    report.warnings = messages
+    // GDAL warns of numbers that it cuts after the last digit that matters; `differences` has those that it changes.
+    report.warnings = export.format.record.isTable ? messages.filter { !$0.contains("not successfully written") } : messages
     report.layerName = layer.name
     if job.layer.geometryType != nil, !job.isIndexed { report.add(.init(kind: .spatialIndex)) }
     let keepsOrder =

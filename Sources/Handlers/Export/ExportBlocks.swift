@@ -1,6 +1,7 @@
 // Makes blocks of columns of features for a writer process.
 
 import Calendar
+import Expressions
 import FeatureStore
 import GeoProtocol
 import Geometry
@@ -18,7 +19,8 @@ struct ExportBlocks: ~Copyable {
   /// Whether all geometries are written with Z and with M; nil if each keeps its own layout.
   private let layout: (hasZ: Bool, hasM: Bool)?
   private let isText: Bool
-  /// Whether attributes go to a dBase table: numbers of 24 characters, texts of 254 bytes without spaces at the end.
+  /// The column in the place of the Z of points, which then is not written.
+  private let elevationColumn: Int?
   private let isTable: Bool
   /// Whether only some positions have Z, or M, and all that lack it get NaN.
   private let hasGaps: Bool
@@ -36,7 +38,10 @@ struct ExportBlocks: ~Copyable {
     let record = export.format.record
     needsPositions = record.needsPositions || job.isIndexed && record.order == .byPosition
     isText = record.isText
-    isTable = job.driver == .shapefile
+    elevationColumn = job.driver.elevationField.flatMap { name in
+      fields.all.first { $0.field.name == Text(name) && $0.field.type == .double }?.column
+    }
+    isTable = record.isTable
     layout =
       switch record.mixture {
       case .oneTypeWithZ: (job.z != .none, job.m != .none)
@@ -99,6 +104,11 @@ struct ExportBlocks: ~Copyable {
     } else {
       builder.appendNoGeometry()
     }
+    if let elevationColumn, let value = Scalar(feature.value(elevationColumn)).number,
+      case .point(let point?)? = feature.shape(shape), let z = point.z, z != value
+    {
+      report.note(.elevations)
+    }
     for (index, field) in fields.enumerated() {
       feature.withAttribute(field.column) { append($0, field, at: index, &report) }
     }
@@ -112,7 +122,12 @@ struct ExportBlocks: ~Copyable {
     switch (field.field.type, value) {
     case (_, .null): builder.columns[index].appendNull()
     case (.boolean, .bool(let flag)): builder.columns[index].append(flag)
-    case (.integer, .integer(let number)): builder.columns[index].append(number)
+    case (.integer, .integer(let number)):
+      // Readers take a column that is wider for doubles.
+      if isTable, !(-99_999_999_999_999_999...999_999_999_999_999_999).contains(number) {
+        report.note(.values, field: field.source.name.string)
+      }
+      builder.columns[index].append(number)
     case (.double, .integer(let number)):
       if Int64(exactly: Double(number)) != number { report.note(.values, field: field.source.name.string) }
       builder.columns[index].append(Double(number))
@@ -141,7 +156,8 @@ struct ExportBlocks: ~Copyable {
       if kept.count > 254 { kept = kept.prefix(text[...254].lastIndex { $0 & 0xC0 != 0x80 } ?? 0) }
       while kept.last == UInt8(ascii: " ") { kept.removeLast() }
     }
-    if kept.count < text.count { report.note(.values, field: field.source.name.string) }
+    // Readers drop spaces at both ends.
+    if kept.count < text.count || isTable && kept.first == UInt8(ascii: " ") { report.note(.values, field: field.source.name.string) }
     // An empty text is no value there.
     guard !isTable || !kept.isEmpty else {
       if text.isEmpty { report.note(.values, field: field.source.name.string) }

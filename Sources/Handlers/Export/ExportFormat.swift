@@ -39,6 +39,14 @@ enum ExportFormat: String, CaseIterable, Sendable {
     var indexesAll = false
     var needsPositions = false
     var mixture = Mixture.any
+    /// Whether attributes go to a dBase table: numbers of 24 characters, texts of 254 bytes without spaces at the end, and no NaN.
+    var isTable = false
+    /// Whether a file of the format may have a name with another extension.
+    var hasAnyExtension = true
+    /// Whether a layer can be added to a file.
+    var addsLayers = false
+    /// The extensions of indexes beside a file, which another program has made and which hold for an earlier file alone.
+    var indexExtensions: [String] = []
     /// Whether coordinates are text: without M, and without Z where some positions of a geometry have none.
     var isText = false
     /// The form of the names of fields.
@@ -53,7 +61,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
     case any
     /// All have Z, or M, if one has it, and then they are of one type: several readers know no layer of any type with Z.
     case oneTypeWithZ
-    /// The types of the first of these families that has them all; all have Z, or M, if one has it.
+    /// The types of the first of these families that has them all. All have Z, or M, if one has it; in a table that lacks NaN, if all have it.
     case families([Family])
   }
 
@@ -111,7 +119,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
       // The id takes one of SQLite's 2,000 columns.
       Record(
         extensions: [WriteDriver.geoPackage.fileExtension], writer: .process(.geoPackage), namesTables: true,
-        keepsIDs: true, fieldLimit: 1999, asText: [.time], order: .byID, indexesAll: true)
+        keepsIDs: true, fieldLimit: 1999, asText: [.time], order: .byID, indexesAll: true, addsLayers: true)
     case .flatGeobuf:
       // FlatGeobuf numbers fields with 16 bits.
       Record(
@@ -127,7 +135,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
           Family(types: ["Point"], layer: "Point"), Family(types: ["Point", "MultiPoint"], layer: "MultiPoint"),
           Family(types: ["LineString", "MultiLineString"], layer: "LineString"),
           Family(types: ["Polygon", "MultiPolygon"], layer: "Polygon"),
-        ]), names: .ofTenBytes)
+        ]), isTable: true, hasAnyExtension: false, indexExtensions: ["qix", "sbn", "sbx"], names: .ofTenBytes)
     case .kml:
       Record(
         extensions: [WriteDriver.kml.fileExtension], writer: .process(.kml),
@@ -168,7 +176,7 @@ enum ExportFormat: String, CaseIterable, Sendable {
         throw RPCError(
           .unknownFormat, "Nothing is exported as \"\(name)\"\(end)", path: "/params/driver", expected: Self.list)
       }
-      guard format.hasAnyExtension || format.record.extensions.contains(ending) else {
+      guard format.record.hasAnyExtension || format.record.extensions.contains(ending) else {
         throw RPCError(
           .invalidParams, "Readers know files of \(name) by their names.", path: "/params/path",
           expected: "a name that ends with `.\(format.record.extensions[0])`")
@@ -183,9 +191,6 @@ enum ExportFormat: String, CaseIterable, Sendable {
     }
     self = format
   }
-
-  /// Whether a file of the format may have a name with another extension.
-  private var hasAnyExtension: Bool { self != .shapefile }
 
   private static var list: String { allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ") }
 

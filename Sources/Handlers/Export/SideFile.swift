@@ -25,7 +25,9 @@ final class SideFile {
   func commit(replaces: Bool, for worker: Worker) throws {
     let isEmpty = size == 0
     guard let file = file.take() else { return }
-    if isEmpty { name.unlink() } else { try file.commit(replaces: replaces, for: worker) }
+    guard isEmpty else { return try file.commit(replaces: replaces, for: worker) }
+    // What has appeared under the name meanwhile is somebody's.
+    if replaces { name.unlink() }
   }
 }
 
@@ -38,7 +40,7 @@ extension ExportFormat {
 
   /// The names of indexes that belong to an earlier file: readers would use them for the new one.
   func indexNames(of main: HeldName) -> [HeldName] {
-    self == .shapefile ? Self.names(beside: main, ["qix", "sbn", "sbx"]) : []
+    Self.names(beside: main, record.indexExtensions)
   }
 
   private static func names(beside main: HeldName, _ extensions: [String]) -> [HeldName] {

@@ -50,11 +50,14 @@ struct TableRows {
     for (name, _) in columns { _ = batch.column(named: name) }
   }
 
-  /// All rows are in memory.
-  private static let limit = 10_000_000
+  /// Maximum number of rows, which are in memory.
+  static let limit = 10_000_000
 
   mutating func append(_ values: [AttributeValue]) throws {
-    guard count < Self.limit else { throw QueryError.resultTooLarge(limit: Self.limit) }
+    guard count < Self.limit else {
+      throw QueryError.invalid(
+        "The table has more than \(Self.limit) rows.", path: "/limit", expected: "at most \(Self.limit), with `offset`")
+    }
     count += 1
     batch.begin(id: count)
     for (column, value) in values.enumerated() { batch.set(column: column, value) }
