@@ -290,19 +290,39 @@ package struct FeatureQuery: Sendable {
 
   // MARK: Computed attributes
 
-  /// The same query with its attributes computed; those of features that are not found stay null.
+  /// The same query with its attributes computed for all that match.
   package func computed(_ share: WorkShare) throws -> FeatureQuery {
     guard !computed.isEmpty else { return self }
-    let shares = share.split(by: [testCost] + computed.map { _ in max(computingCost / computed.count, 1) })
-    let rows = try rows(shares[0])
+    let shares = share.split(by: testCost, computingCost)
+    return try computed(for: try rows(shares[0]), shares[1])
+  }
+
+  /// As ``page(_:offset:limit:_:)``, with the query whose attributes are computed: for the page alone, unless they order the features.
+  package func computedPage(
+    _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
+  ) throws -> (features: FeatureQuery, page: ArraySlice<UInt32>, exceeded: Bool) {
+    let shares = share.split(by: computingCost, testCost)
+    if terms.contains(where: { term in computed.contains { $0.column == term.column } }) {
+      let features = try computed(shares[0])
+      let found = try features.page(terms, offset: offset, limit: limit, shares[1])
+      return (features, found.page, found.exceeded)
+    }
+    let found = try page(terms, offset: offset, limit: limit, shares[1])
+    return (try computed(for: Array(found.page), shares[0]), found.page, found.exceeded)
+  }
+
+  private func computed(for rows: [UInt32], _ share: WorkShare) throws -> FeatureQuery {
     var (result, size) = (self, 0)
-    for (field, share) in zip(computed, shares.dropFirst()) {
+    for (field, share) in zip(computed, share.split(by: computed.map { _ in 1 })) {
       var values: [AttributeValue] = []
       values.reserveCapacity(rows.count)
       for (index, row) in rows.enumerated() {
         if index & 0x3f == 0 { try share.checkpoint(index, of: rows.count) }
         let value = result.store[row].map(field.expression.value) ?? .null
-        if case .string(let text) = value { size += text.utf8.count }
+        switch value {
+        case .string(let text), .json(let text): size += text.utf8.count
+        case .null, .bool, .integer, .double: break
+        }
         try share.checkSize(size)
         values.append(value)
       }

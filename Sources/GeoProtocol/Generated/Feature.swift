@@ -127,8 +127,9 @@ public enum FeatureProtocol {
     /// format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has no types.
     case fieldType
     /// Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut at a NUL,
-    /// in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, and numbers lose
-    /// digits, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+    /// in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, numbers lose digits,
+    /// and an integer of more than 18 characters makes its field one of doubles for readers, integers beyond 2^53
+    /// lose digits in a field of doubles, times beyond the year 9999 are null.
     case values
     /// Times of `field` are in UTC, the same instants, in `count` features.
     case timeZones
@@ -2633,7 +2634,7 @@ public enum FeatureProtocol {
       public var layerName: String?
       /// Number of groups to skip.
       public var offset: Int
-      /// Maximum number of groups; all when absent.
+      /// Maximum number of groups; all when absent, of which there may be as many.
       public var limit: Int?
 
       public init(
@@ -2730,7 +2731,9 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        self.limit = try limit.isPresent
+          ? limit.integer("integer in 0...10000000") { $0 >= 0 && $0 <= 10000000 }
+          : nil
       }
     }
 
@@ -2889,7 +2892,7 @@ public enum FeatureProtocol {
       public var layerName: String?
       /// Number of pairs or features to skip.
       public var offset: Int
-      /// Maximum number of pairs or features; all when absent.
+      /// Maximum number of pairs or features; all when absent, of which there may be as many.
       public var limit: Int?
 
       public init(
@@ -2997,7 +3000,9 @@ public enum FeatureProtocol {
         let offset = json["offset"]
         self.offset = try offset.isPresent ? offset.integer("integer of at least 0") { $0 >= 0 } : 0
         let limit = json["limit"]
-        self.limit = try limit.isPresent ? limit.integer("integer of at least 0") { $0 >= 0 } : nil
+        self.limit = try limit.isPresent
+          ? limit.integer("integer in 0...10000000") { $0 >= 0 && $0 <= 10000000 }
+          : nil
       }
     }
 

@@ -31,7 +31,7 @@ public enum WireProtocol {
   /// Of the server and its clients.
   public static let productVersion = "0.3.0"
   /// Of the whole definition: equal hashes, equal protocols.
-  public static let hash = "d14e4432ddde82c8"
+  public static let hash = "282adf5719c5ed36"
   public static let domains = [
     "session", "binding", "bookmark", "clock", "cluster", "document", "edit", "environment", "expression",
     "feature", "layer", "location", "locator", "map", "model", "overlay", "scene", "source", "state", "task",

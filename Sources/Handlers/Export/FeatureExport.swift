@@ -33,7 +33,9 @@ struct FeatureExport: Sendable {
     let placement = layerPlacement(at: target)
     let shares = share.split(
       by: output.features.effort, (FeatureQuery.writeCost + output.changeCost) * output.features.effort)
-    let found = try output.features.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
+    let found = try output.page(terms, offset: params.offset, limit: params.limit ?? .max, shares[0])
+    var made = self
+    made.output = found.output
     let sides = try format.sideNames(of: target).map { side in
       try checkFree(side)
       return try SideFile(replacing: side)
@@ -43,7 +45,7 @@ struct FeatureExport: Sendable {
     var report = ExportReport()
     if !format.record.keepsIDs { report.add(.init(kind: .ids)) }
     let name = params.layerName ?? format.layerName(ofFile: path.stemAndExtension.stem)
-    try write(found.page, named: name, placement, path, to: file, sides, &report, worker, shares[1])
+    try made.write(found.page, named: name, placement, path, to: file, sides, &report, worker, shares[1])
     let (bytes, lost) = (sides.reduce(file.size) { $0 + $1.size }, sides.reduce(file.lost) { $0 + $1.lost })
     if let earlier, target.identity != earlier { throw ReadError.changedWhileRead(path: path) }
     for side in sides { try side.commit(replaces: params.ifExists == .replace, for: worker) }

@@ -46,11 +46,14 @@ struct FeatureOutput: Sendable {
     self.selection = selection
   }
 
-  /// The same with the computed attributes.
-  func computed(_ share: WorkShare) throws -> FeatureOutput {
-    var result = self
-    result.features = try features.computed(share)
-    return result
+  /// A page of the features, see ``FeatureQuery/computedPage(_:offset:limit:_:)``, with the output that has their computed attributes.
+  func page(
+    _ terms: [SortTerm], offset: Int, limit: Int, _ share: WorkShare
+  ) throws -> (output: FeatureOutput, page: ArraySlice<UInt32>, exceeded: Bool) {
+    let found = try features.computedPage(terms, offset: offset, limit: limit, share)
+    var output = self
+    output.features = found.features
+    return (output, found.page, found.exceeded)
   }
 
   /// Whether geometries differ from those in the store.

@@ -21,12 +21,7 @@ extension FeatureService {
     let export = FeatureExport(
       params: params, output: output, terms: try features.terms(params.orderBy), format: format,
       geometryType: geometryType ?? "Unknown", revision: world.revision)
-    return TaskPlan { worker in
-      let shares = WorkShare(worker.work).split(by: 1, 1)
-      var export = export
-      export.output = try export.output.computed(shares[0])
-      return try export.run(worker, shares[1])
-    }
+    return TaskPlan { worker in try export.run(worker, WorkShare(worker.work)) }
   }
 
   package static func exportStatistics(
@@ -80,7 +75,7 @@ extension ExportFormat {
       throw RPCError(
         .invalidParams, "\(format.rawValue) has no layer of that name.", path: "/params/layerName", expected: expected)
     }
-    if params.ifExists == .addLayer || params.ifExists == .replaceLayer, format != .geoPackage {
+    if params.ifExists == .addLayer || params.ifExists == .replaceLayer, !format.record.addsLayers {
       throw RPCError(
         .invalidParams, "\(format.rawValue) has no layers to add one to.", path: "/params/ifExists",
         expected: "`error` or `replace`, or the driver `GPKG`")

@@ -29,23 +29,20 @@ package enum FeatureService: FeatureHandlers {
     }
     if params.wantsParts {
       return TaskPlan(parts: { worker in
-        let shares = WorkShare(worker.work).split(
-          by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost, searchEffort)
-        let output = try output.computed(shares[2])
-        let parts = FeatureParts(output: output, format: format, revision: revision)
-        let rows = try output.features.page(terms, offset: offset, limit: limit, shares[0])
+        let shares = WorkShare(worker.work).split(by: searchEffort, changeEffort + maxCount * FeatureQuery.writeCost)
+        let rows = try output.page(terms, offset: offset, limit: limit, shares[0])
+        let parts = FeatureParts(output: rows.output, format: format, revision: revision)
         return try parts.next(rows.page, of: rows.page.count, shares[1]) { _ in
           var result = result(rows.exceeded)
-          if format == .columns { result.fields = output.fields } else { result.setFeatures(.written { $0.raw("[]") }) }
+          if format == .columns { result.fields = rows.output.fields } else { result.setFeatures(.written { $0.raw("[]") }) }
           return result
         }
       })
     }
     return try plan(effort: searchEffort + maxCount * max(output.changeCost, FeatureQuery.writeCost)) { share in
-      let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost, searchEffort)
-      let output = try output.computed(shares[3])
-      let features = output.features
-      let rows = try features.page(terms, offset: offset, limit: limit, shares[0])
+      let shares = share.split(by: searchEffort, changeEffort, maxCount * FeatureQuery.writeCost)
+      let rows = try output.page(terms, offset: offset, limit: limit, shares[0])
+      let (output, features) = (rows.output, rows.output.features)
       try features.checkWeight(of: rows.page, transforms: output.changesGeometries, share)
       var result = result(rows.exceeded)
       var count = rows.page.count
@@ -75,9 +72,8 @@ package enum FeatureService: FeatureHandlers {
     let revision = world.revision
     let effort = features.effort * (terms.isEmpty ? 1 : 1 + FeatureQuery.orderCost)
     @Sendable func found(_ share: WorkShare) throws -> QueryIds.Result {
-      let shares = share.split(by: effort, features.effort, effort)
-      let features = try features.computed(shares[2])
-      let rows = try features.page(terms, offset: params.offset, limit: limit, shares[0])
+      let shares = share.split(by: effort, features.effort)
+      let rows = try features.computedPage(terms, offset: params.offset, limit: limit, shares[0])
       var result = QueryIds.Result(revision: revision, exceededLimit: rows.exceeded, ids: [])
       let ids = try features.store.ids(of: Array(rows.page), checking: shares[1].checkpoint)
       let count = try ListBudget(params.maxBytes, around: result)?.count(of: ids) ?? ids.count

@@ -3109,7 +3109,8 @@ class FeatureMethods(AsyncCaller):
                 formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
                 and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
             offset: Number of groups to skip. (at least 0; default 0)
-            limit: Maximum number of groups; all when absent. (at least 0)
+            limit: Maximum number of groups; all when absent, of which there may be as many. (in
+                0...10000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:
@@ -3301,7 +3302,8 @@ class FeatureMethods(AsyncCaller):
                 formats whose layers have no name. In a GeoPackage it begins with a letter, a digit or `_`,
                 and neither with `gpkg` nor with `sqlite_`. (1 to 256 characters)
             offset: Number of pairs or features to skip. (at least 0; default 0)
-            limit: Maximum number of pairs or features; all when absent. (at least 0)
+            limit: Maximum number of pairs or features; all when absent, of which there may be as many.
+                (in 0...10000000)
             meta: Control fields: origin, expected revision, progress, task.
 
         Returns:

@@ -13,7 +13,7 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 PROTOCOL_VERSION = "0.3"
-PROTOCOL_HASH = "d14e4432ddde82c8"
+PROTOCOL_HASH = "282adf5719c5ed36"
 
 ObjectId = str
 """The id of an object (map, layer, view ...), chosen by the client or minted; unique among all objects. The
@@ -1521,8 +1521,9 @@ header.
 too, or the format has no such type. A mixture of types is written as text, each value as in JSON. `CSV` has
 no types.
 `values`: Values of `field` lost something in `count` features: times are cut to milliseconds, texts are cut
-at a NUL, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, and numbers
-lose digits, integers beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
+at a NUL, in a shapefile texts are cut at 254 bytes and at spaces at the end, empty ones are null, numbers
+lose digits, and an integer of more than 18 characters makes its field one of doubles for readers, integers
+beyond 2^53 lose digits in a field of doubles, times beyond the year 9999 are null.
 `timeZones`: Times of `field` are in UTC, the same instants, in `count` features.
 `order`: The features are in the order of the file's spatial index, or of their ids.
 `spatialIndex`: The file has no spatial index, because some features have no geometry or an empty one.
