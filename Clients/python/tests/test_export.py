@@ -8,14 +8,13 @@ import os
 import random
 import signal
 import sqlite3
-import tempfile
 import threading
 import unittest
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from support import real_server
+from exporting import FIXTURES, GEOMETRIES, PROPERTIES, SERVER, ExportCase, collection, shape
 
 import geomodel
 
@@ -26,37 +25,6 @@ try:
 except ImportError:
     geopandas = None
 
-SERVER = real_server()
-FIXTURES = Path(__file__).resolve().parents[3] / "Tests" / "Fixtures"
-
-GEOMETRIES: list[Any] = [
-    {"type": "Point", "coordinates": [7.5, 51.25]},
-    {"type": "LineString", "coordinates": [[0, 0], [1.5, 2.25], [3, 1]]},
-    {"type": "Polygon", "coordinates": [
-        [[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]], [[2, 2], [4, 2], [4, 4], [2, 4], [2, 2]]]},
-    {"type": "MultiPoint", "coordinates": [[1, 1], [2, 2]]},
-    {"type": "MultiLineString", "coordinates": [[[0, 0], [1, 1]], [[2, 2], [3, 3], [4, 2]]]},
-    {"type": "MultiPolygon", "coordinates": [[[[0, 0], [1, 0], [1, 1], [0, 0]]], [[[5, 5], [6, 5], [6, 6], [5, 5]]]]},
-    {"type": "GeometryCollection", "geometries": [
-        {"type": "Point", "coordinates": [1, 2]}, {"type": "LineString", "coordinates": [[0, 0], [5, 5]]}]},
-    None,
-]
-
-PROPERTIES: list[dict[str, Any]] = [
-    {"name": "Köln, \"am\" Rhein\n東京 🌍", "flag": True, "whole": 9007199254740993, "real": -0.1, "day": "2024-02-29",
-     "at": "2024-02-29T10:20:30.125Z", "clock": "23:59:58", "list": [1, [2, None]], "object": {"a": {"b": "ü"}}},
-    {"name": "", "flag": False, "whole": -1, "real": 1e300, "day": "1066-10-14", "at": "1969-12-31T23:59:59Z",
-     "clock": "00:00:00", "list": [], "object": {}},
-    {"name": None, "flag": None, "whole": None, "real": None, "day": None, "at": None, "clock": None, "list": None,
-     "object": None},
-]
-
-
-def collection(geometries: list[Any]) -> dict[str, Any]:
-    return {"type": "FeatureCollection", "features": [
-        {"type": "Feature", "id": 10 * index + 3, "geometry": geometry, "properties": PROPERTIES[index % len(PROPERTIES)]}
-        for index, geometry in enumerate(geometries)]}
-
 
 def as_text(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """With lists and objects as FlatGeobuf's texts."""
@@ -66,52 +34,9 @@ def as_text(features: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**each, "properties": {name: text(value) for name, value in each["properties"].items()}} for each in features]
 
 
-def shape(geometry: Any) -> Any:
-    """A geometry without the direction and start of its rings."""
-    return None if geometry is None else shapely.normalize(shapely.geometry.shape(geometry))
-
-
 @unittest.skipIf(geopandas is None, "no geopandas")
 @unittest.skipIf(SERVER is None, "no server: build it, or set GEOMODEL_SERVER")
-class ExportTests(unittest.TestCase):
-    def setUp(self) -> None:
-        self.server = geomodel.launch_sync(SERVER)
-        self.addCleanup(self.server.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(os.path.realpath(folder.name))
-        self.server.map.create(id="m")
-        self.count = 0
-
-    def layer(self, source_layer: str | None = None, **source: Any) -> str:
-        """A loaded layer over a source."""
-        self.count += 1
-        name = f"l{self.count}"
-        if "data" in source:
-            self.server.source.open_inline(id="s" + name, **source)
-        else:
-            self.server.source.open(id="s" + name, **source)
-        self.server.layer.add(id=name, map="m", source="s" + name, source_layer=source_layer)
-        self.server.layer.load(layer=name)
-        return name
-
-    def features(self, layer: str, **query: Any) -> list[dict[str, Any]]:
-        result: list[dict[str, Any]] = self.server.feature.query(layer=layer, limit=100_000, **query)["features"]
-        return result
-
-    def export(self, layer: str, name: str, **params: Any) -> tuple[Any, Path]:
-        path = self.folder / name
-        return self.server.feature.export(layer=layer, path=str(path), **params), path
-
-    def check_same(self, mine: list[dict[str, Any]], theirs: list[dict[str, Any]], ids: bool = True) -> None:
-        self.assertEqual(len(mine), len(theirs))
-        for own, other in zip(mine, theirs):
-            if ids:
-                self.assertEqual(own["id"], other["id"])
-            self.assertEqual(own["properties"], other["properties"])
-            own_shape, other_shape = shape(own["geometry"]), shape(other["geometry"])
-            self.assertTrue(own_shape is other_shape is None or own_shape.equals_exact(other_shape, 0), (own, other))
-
+class ExportTests(ExportCase):
     def test_all_types_come_back(self) -> None:
         layer = self.layer(data=collection(GEOMETRIES * 3))
         mine = self.features(layer)
@@ -396,123 +321,6 @@ class ExportTests(unittest.TestCase):
         self.server.feature.export(overlay="o", path=str(path), if_exists="replace")
         self.assertEqual(pyogrio.read_info(path)["features"], 150_000)
         self.assertEqual(path.stat().st_mode & 0o777, 0o640)
-
-    def test_a_layer_is_added_to_a_foreign_geopackage(self) -> None:
-        path = self.folder / "a.gpkg"
-        path.write_bytes((FIXTURES / "naturalearth_110m.gpkg").read_bytes())
-
-        def content() -> dict[str, Any]:
-            with closing(sqlite3.connect(path)) as database:
-                tables = [name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-                return {
-                    name: database.execute(f'SELECT * FROM "{name}" ORDER BY 1').fetchall() for name in tables
-                    if not name.startswith(("gpkg_", "sqlite_", "rtree_added"))}
-
-        with closing(sqlite3.connect(path)) as database:
-            database.execute("PRAGMA journal_mode = WAL")
-            database.executescript("CREATE TABLE notes (a, b); INSERT INTO notes VALUES (1, x'00ff'), (2, 'text')")
-        earlier = content()
-        layer = self.layer(path=str(FIXTURES / "naturalearth_110m.gpkg"), source_layer="cities")
-        for case in ("addLayer", "replaceLayer"):
-            result = self.server.feature.export(layer=layer, path=str(path), if_exists=case, layer_name="added")
-            later = content()
-            self.assertEqual(len(later.pop("added")), result["count"])
-            self.assertEqual(later, earlier)
-            self.assertEqual(len(pyogrio.read_dataframe(path, layer="added")), result["count"])
-        self.assertEqual({name for name, _ in pyogrio.list_layers(path)}, {"added", "cities", "countries", "notes"} | {
-            name for name, _ in pyogrio.list_layers(FIXTURES / "naturalearth_110m.gpkg")})
-        with closing(sqlite3.connect(path)) as database:
-            self.assertEqual(database.execute("PRAGMA journal_mode").fetchall(), [("wal",)])
-            self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
-        before = path.read_bytes()
-        for name in ("cities", "Notes"):
-            with self.assertRaises(geomodel.errors.LayerExistsError):
-                self.server.feature.export(layer=layer, path=str(path), if_exists="addLayer", layer_name=name)
-        self.assertEqual(path.read_bytes(), before)
-
-    def test_shapefiles(self) -> None:
-        layer = self.layer(path=str(FIXTURES / "naturalearth_110m.gpkg"), source_layer="countries")
-        mine = self.features(layer)
-        result, path = self.export(layer, "a.shp")
-        names = {each["field"]: each["name"] for each in result.get("differences", []) if each["kind"] == "fieldName"}
-        lossy = {each["field"] for each in result.get("differences", []) if each["kind"] in ("values", "fieldType")}
-        self.assertEqual(sorted(os.listdir(self.folder)), ["a.cpg", "a.dbf", "a.prj", "a.shp", "a.shx"])
-        self.assertEqual(result["bytes"], sum(each.stat().st_size for each in self.folder.iterdir()))
-        frame = pyogrio.read_dataframe(path)
-        self.assertEqual((len(frame), str(frame.crs)), (len(mine), "EPSG:4326"))
-        again = self.features(self.layer(path=str(path)))
-        for own, other, row in zip(mine, again, frame.itertuples()):
-            self.assertTrue(shapely.equals(shape(own["geometry"]), shape(other["geometry"])))
-            self.assertTrue(shapely.equals(shape(own["geometry"]), row.geometry))
-            for name, value in own["properties"].items():
-                if name not in lossy:
-                    self.assertEqual(other["properties"][names.get(name, name)], value)
-
-    def test_shapefiles_keep_elevations_and_values(self) -> None:
-        self.server.view.create(id="v", map="m")
-        self.server.overlay.create(id="o", view="v")
-        values = [
-            {"i": 9007199254740993, "d": 123456789.125, "t": "x" * 260, "day": "2024-02-29"}, {"i": -1, "d": -0.1, "t": "ü" * 130, "day": None},
-            {"i": 2**63 - 1, "d": 1e21, "t": " a", "day": None}, {"i": None, "d": 1e-9, "t": "b ", "day": None}]
-        for text, attributes in zip(("POINT Z (1 2 3)", "POINT (4 5)", "POINT ZM (1 2 3 4)", "POINT EMPTY"), values):
-            self.server.overlay.add_graphics(overlay="o", graphics=[{"geometry": {"type": "WKT", "text": text}, "attributes": attributes}])
-        path = self.folder / "p.shp"
-        result = self.server.feature.export(overlay="o", path=str(path))
-        self.assertNotIn("warnings", result)
-        self.assertEqual(
-            sorted((each["kind"], each.get("field", ""), each.get("count", 0)) for each in result["differences"]),
-            [("dimensions", "", 3), ("ids", "", 0), ("values", "d", 2), ("values", "t", 3)])
-        frame = pyogrio.read_dataframe(path)
-        self.assertEqual([each and each.wkt for each in frame.geometry], ["POINT Z (1 2 3)", "POINT Z (4 5 NaN)", "POINT Z (1 2 3)", None])
-        self.assertEqual([each and len(each) for each in frame["t"]], [254, 127, 2, 1])
-        again = [each["properties"] for each in self.features(self.layer(path=str(path)))]
-        self.assertEqual([each["i"] for each in again], [9007199254740993, -1, 2**63 - 1, None])
-        self.assertEqual([each["d"] for each in again], [123456789.125, -0.1, 1e21, 1e-9])
-
-    def test_kml(self) -> None:
-        layer = self.layer(data=collection(GEOMETRIES))
-        mine = self.features(layer)
-        result, path = self.export(layer, "a.kml")
-        again = self.features(self.layer(path=str(path)))
-        self.assertEqual(result["count"], len(mine))
-        self.check_shapes(mine, again)
-        frame = pyogrio.read_dataframe(path)
-        self.assertEqual(len(frame), len(mine))
-        self.assertEqual([each["properties"]["name"] or None for each in mine], [each["properties"].get("Name") or None for each in again])
-        self.assertEqual([each["properties"]["at"] for each in mine], [each["properties"].get("at") for each in again])
-
-    def check_shapes(self, mine: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
-        self.assertEqual(len(mine), len(theirs))
-        for own, other in zip(mine, theirs):
-            left, right = shape(own["geometry"]), shape(other["geometry"])
-            self.assertTrue(left is right is None or shapely.equals_exact(left, right, 1e-9), (own, other))
-
-    def test_gpx(self) -> None:
-        points = [{"type": "Feature", "id": index, "geometry": {"type": "Point", "coordinates": [7 + index, 51, 100.5]}, "properties": {
-            "name": f"P{index}", "time": "2024-02-29T10:20:30Z", "size": index}} for index in range(3)]
-        lines = [{"type": "Feature", "id": 1, "geometry": {"type": "LineString", "coordinates": [[7, 51, 1], [8, 52, 2]]}, "properties": {"name": "L"}}]
-        result, path = self.export(self.layer(data={"type": "FeatureCollection", "features": points}), "p.gpx")
-        again = self.features(self.layer("waypoints", path=str(path)))
-        self.check_shapes(points, again)
-        for own, other in zip(points, again):
-            self.assertEqual((own["properties"]["name"], own["properties"]["time"]), (other["properties"]["name"], other["properties"]["time"]))
-            self.assertEqual(str(own["properties"]["size"]), str(other["properties"]["ogr_size"]))
-        self.assertEqual(list(pyogrio.read_dataframe(path, layer="waypoints")["ele"]), [100.5] * 3)
-        result, path = self.export(self.layer(data={"type": "FeatureCollection", "features": lines}), "l.gpx")
-        track, = self.features(self.layer("tracks", path=str(path)))
-        self.assertEqual(track["geometry"], {"type": "MultiLineString", "coordinates": [lines[0]["geometry"]["coordinates"]]})
-        self.assertEqual(track["properties"]["name"], "L")
-
-    def test_statistics_and_joins(self) -> None:
-        layer = self.layer(path=str(FIXTURES / "naturalearth_110m.gpkg"), source_layer="cities")
-        areas = self.layer(path=str(FIXTURES / "naturalearth_110m.gpkg"), source_layer="countries")
-        path = self.folder / "a.csv"
-        self.server.feature.export_join(layer=areas, path=str(path), join={"layer": layer}, output="counts", aggregates=[
-            {"type": "count", "name": "z"}, {"type": "count", "name": "b"}])
-        joined = self.server.feature.join(layer=areas, join={"layer": layer}, output="counts")
-        rows = list(csv.DictReader(path.open(newline="")))
-        self.assertEqual(list(rows[0]), ["id", "count", "z", "b"])
-        self.assertEqual(sum(int(row["count"]) for row in rows), joined["pairCount"])
 
     def test_a_source_may_have_the_replaced_file_open(self) -> None:
         path = self.folder / "a.gpkg"
